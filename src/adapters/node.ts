@@ -1,0 +1,20 @@
+import { createApp } from "../extender/app.ts";
+import { prepareCallers } from "../extender/callers.ts";
+import { localDeciders } from "../extender/local.ts";
+import type { Log } from "../extender/log.ts";
+import { loadPolicies } from "../policy/profile.ts";
+import { registry } from "../policy/registry.ts";
+import { type Listener, type ListenerEnv, listen } from "./listener.ts";
+import type { NodeSettings } from "./node-settings.ts";
+import { readPolicyFiles } from "./policy-files.ts";
+
+/** The function on Node. Rejects with a sentence for people when a file, a setting or the port is not usable. */
+export async function serveOnNode(settings: NodeSettings, log: Log): Promise<Listener> {
+  const { configuration, facts } = await readPolicyFiles(settings, registry);
+  const policies = await loadPolicies(configuration, facts, registry);
+  const identify = await prepareCallers(policies.callers, { ...settings, log });
+  const peer = (_: Request, env: unknown) => (env as ListenerEnv).peer;
+  const deciders = localDeciders(policies, Date.now);
+  const app = createApp({ deciders, identify, peer, log, now: Date.now, bodyLimit: settings.bodyLimit });
+  return listen({ ...settings, app, log });
+}

@@ -1,0 +1,147 @@
+import { type Context, Hono } from "hono";
+import { PluginError } from "../policy/run.ts";
+import { readArgs } from "../protocol/args.ts";
+import { isObject, type JsonObject } from "../protocol/json.ts";
+import { ShapeError } from "../protocol/scan.ts";
+import { type Admitted, admit, type Turned } from "./admit.ts";
+import { discardBody, readBody } from "./body.ts";
+import type { Identify, Peer } from "./callers.ts";
+import { decideAndAnswer } from "./decide.ts";
+import type { Deciders, DecisionVerb } from "./decider.ts";
+import { createHealth, type Health } from "./health.ts";
+import type { Log } from "./log.ts";
+
+/** Bodies above this many bytes are refused unless the host says otherwise. */
+export const DEFAULT_BODY_LIMIT = 32 * 1024 * 1024;
+
+/** What a runtime brings to the app. */
+export interface Host {
+  readonly deciders: Deciders;
+  readonly identify: Identify;
+  /** Who is at the other end of this request, from what the runtime has verified. */
+  readonly peer: (request: Request, env: unknown) => Peer;
+  readonly log: Log;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** The largest body in bytes. */
+  readonly bodyLimit?: number;
+}
+
+/** The extender as a value: give it to any runtime that speaks Fetch. */
+export function createApp(host: Host): Hono {
+  const health = createHealth(host.now);
+  const app = new Hono();
+  app.get("/healthz", (c) => c.json(health.report()));
+  app.all("*", (c) => serve(c, host, health));
+  app.onError((error, c) => {
+    const request = crypto.randomUUID();
+    host.log("error", "internal error", { request, cause: error.message });
+    return c.json({ error: "internal error; the log has the cause", request }, 500);
+  });
+  return app;
+}
+
+/** admit → read → decide → answer. */
+async function serve(c: Context, host: Host, health: Health): Promise<Response> {
+  const request = c.req.raw;
+  const limit = host.bodyLimit ?? DEFAULT_BODY_LIMIT;
+  const admitted = await admit(request, { ...host, peer: host.peer(request, c.env) });
+  if ("status" in admitted) return turnAway(c, host, admitted);
+  c.header("Berth-Policy", admitted.decider.policy);
+  if (admitted.verb === "describe") return describe(c, admitted);
+  const body = await readBody(request, limit);
+  if (!body) {
+    return refuse(c, 413, `the body is larger than ${limit} bytes: raise the limit or send fewer nodes`);
+  }
+  try {
+    return await dispatch(c, { host, health, admitted, body });
+  } catch (error) {
+    if (!(error instanceof ShapeError)) throw error;
+    host.log("warn", "request refused", { caller: admitted.caller.name, verb: admitted.verb, error: error.message });
+    return refuse(c, 400, error.message);
+  }
+}
+
+interface Work {
+  readonly host: Host;
+  readonly health: Health;
+  readonly admitted: Admitted;
+  readonly body: Uint8Array;
+}
+
+async function dispatch(c: Context, work: Work): Promise<Response> {
+  switch (work.admitted.verb) {
+    case "filter":
+    case "prioritize":
+      return await answerScheduler(work.admitted.verb, c, work);
+    case "evaluate":
+      return await evaluate(c, work);
+    default:
+      return refuse(c, 404, `${work.admitted.verb} is not answered here: it is the binder's verb`);
+  }
+}
+
+async function answerScheduler(verb: DecisionVerb, c: Context, work: Work): Promise<Response> {
+  const { host, health, admitted, body } = work;
+  const started = host.now();
+  health.called(verb);
+  const args = readArgs(body, admitted.decider.wanted);
+  const answer = await decideAndAnswer(admitted.decider, verb, args);
+  if (answer.error !== undefined && verb === "prioritize") health.gaveZeros();
+  host.log(answer.error === undefined ? "info" : "error", "decision", {
+    caller: admitted.caller.name,
+    ...answer.fields,
+    bytes: body.byteLength,
+    milliseconds: host.now() - started,
+  });
+  return c.body(answer.body, 200, { "Content-Type": "application/json" });
+}
+
+async function evaluate(c: Context, work: Work): Promise<Response> {
+  try {
+    return c.json((await work.admitted.decider.evaluate(parseQuestion(work.body))) as object);
+  } catch (error) {
+    if (!(error instanceof PluginError)) throw error;
+    work.host.log("error", "plugin failed", { policy: work.admitted.decider.policy, error: error.message });
+    return refuse(c, 500, error.message);
+  }
+}
+
+function parseQuestion(body: Uint8Array): JsonObject {
+  const question = parseJson(body);
+  if (isObject(question)) return question;
+  throw new ShapeError("the body must be a JSON object");
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    throw new ShapeError("the body is not JSON");
+  }
+}
+
+function describe(c: Context, { decider }: Admitted): Response {
+  const tag = `"${decider.policy}"`;
+  c.header("ETag", tag);
+  c.header("Cache-Control", "no-cache");
+  return c.req.header("If-None-Match") === tag ? c.body(null, 304) : c.json(decider.describe() as object);
+}
+
+/** The body of a request that is turned away is read and forgotten, or the connection's next request would break. */
+async function turnAway(c: Context, host: Host, turned: Turned): Promise<Response> {
+  host.log("warn", "request turned away", {
+    status: turned.status,
+    error: turned.error,
+    caller: turned.caller?.name ?? null,
+  });
+  const drained = await discardBody(c.req.raw, host.bodyLimit ?? DEFAULT_BODY_LIMIT);
+  for (const [name, value] of Object.entries(turned.headers ?? {})) c.header(name, value);
+  if (!drained) c.header("Connection", "close");
+  return refuse(c, turned.status, turned.error);
+}
+
+function refuse(c: Context, status: 400 | 401 | 404 | 405 | 413 | 415 | 500, error: string): Response {
+  if (status === 413) c.header("Connection", "close");
+  return c.json({ error }, status);
+}

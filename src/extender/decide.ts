@@ -1,0 +1,88 @@
+import { rank } from "../policy/rank.ts";
+import type { Refusal, Row } from "../policy/run.ts";
+import { filterAnswer, filterError, prioritizeAnswer } from "../protocol/answer.ts";
+import type { ExtenderArgs } from "../protocol/args.ts";
+import { field } from "../protocol/json.ts";
+import type { Decider, Decision, DecisionVerb } from "./decider.ts";
+
+/** An answer's bytes and what the log says of the decision behind it. */
+export interface Answer {
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** Set when nothing could be decided. */
+  readonly error?: string;
+}
+
+/** At most this many nodes are named in one log line. */
+const NAMED_NODES = 5;
+
+/** Decides one request and writes the answer in the form that was asked for. */
+export async function decideAndAnswer(decider: Decider, verb: DecisionVerb, args: ExtenderArgs): Promise<Answer> {
+  const outcome = await decider.decide(verb, args);
+  const fields = describeQuestion(decider, verb, args);
+  if ("error" in outcome) {
+    const body = verb === "filter" ? filterError(outcome.error) : prioritizeAnswer(scored(args, []));
+    return { body, fields: { ...fields, error: outcome.error }, error: outcome.error };
+  }
+  const refused = { ...fields, ...describeRefusals(args, outcome.rows) };
+  if (verb === "filter") return { body: filterBody(args, outcome.rows), fields: refused };
+  const scores = rankRows(outcome);
+  return { body: prioritizeAnswer(scored(args, scores)), fields: { ...refused, best: best(args, scores) } };
+}
+
+function rankRows({ columns, rows }: Decision): number[] {
+  return rank(
+    columns,
+    rows.map((row) => ("scores" in row ? row.scores : undefined)),
+  );
+}
+
+function scored(args: ExtenderArgs, scores: readonly number[]) {
+  return args.nodes.map(({ name }, index) => ({ name, score: scores[index] ?? 0 }));
+}
+
+function filterBody(args: ExtenderArgs, rows: readonly Row[]): Uint8Array<ArrayBuffer> {
+  const failed = new Map<string, string>();
+  const unresolvable = new Map<string, string>();
+  const kept = args.nodes.filter(({ name }, index) => {
+    const refusal = refusalOf(rows[index]);
+    if (refusal) (refusal.unresolvable ? unresolvable : failed).set(name, refusal.reason);
+    return refusal === undefined;
+  });
+  return filterAnswer({ form: args.form, kept, failed, unresolvable });
+}
+
+function refusalOf(row: Row | undefined): Refusal | undefined {
+  return row && "refusal" in row ? row.refusal : undefined;
+}
+
+function describeQuestion(decider: Decider, verb: DecisionVerb, args: ExtenderArgs) {
+  const metadata = field(args.pod, "metadata");
+  return {
+    policy: decider.policy,
+    verb,
+    pod: `${field(metadata, "namespace") ?? "default"}/${field(metadata, "name") ?? ""}`,
+    uid: field(metadata, "uid") ?? null,
+    nodes: args.nodes.length,
+    ...(args.duplicates.length > 0 && { duplicateNodes: args.duplicates.slice(0, NAMED_NODES) }),
+  };
+}
+
+/** Refusals by plugin, and the nodes whose objects could not be read: those need somebody's attention. */
+function describeRefusals(args: ExtenderArgs, rows: readonly Row[]) {
+  const refused: Record<string, number> = {};
+  const unreadable: string[] = [];
+  for (const [index, row] of rows.entries()) {
+    const refusal = refusalOf(row);
+    if (!refusal) continue;
+    refused[refusal.plugin] = (refused[refusal.plugin] ?? 0) + 1;
+    if (refusal.unreadable) unreadable.push(`${args.nodes[index]?.name}: ${refusal.unreadable}`);
+  }
+  return { refused, ...(unreadable.length > 0 && { unreadable: unreadable.slice(0, NAMED_NODES) }) };
+}
+
+function best(args: ExtenderArgs, scores: readonly number[]): string | null {
+  let at = 0;
+  for (let index = 1; index < scores.length; index++) if ((scores[index] ?? 0) > (scores[at] ?? 0)) at = index;
+  return args.nodes[at]?.name ?? null;
+}

@@ -1,0 +1,38 @@
+import type { Column } from "../policy/rank.ts";
+import type { Row } from "../policy/run.ts";
+import type { ExtenderArgs } from "../protocol/args.ts";
+import type { JsonObject } from "../protocol/json.ts";
+import type { PathTree } from "../protocol/paths.ts";
+
+/** The verbs of kube-scheduler that a decider answers. */
+export type DecisionVerb = "filter" | "prioritize";
+
+/** What a policy says of a pod and the nodes it was asked about: a row for each node, in the request's order. */
+export interface Decision {
+  readonly columns: readonly Column[];
+  readonly rows: readonly Row[];
+}
+
+/** Why nothing could be decided, in a sentence for the pod's event. The same fault gives the same sentence. */
+export interface Undecided {
+  readonly error: string;
+}
+
+/**
+ * One profile as the extender asks it. The function answers from the request alone, the in-cluster binder from what
+ * it watches: the app on top is the same.
+ */
+export interface Decider {
+  /** `<profile>@<version>`, as every answer and log line carries it. */
+  readonly policy: string;
+  /** What has to be read of each node of a request. */
+  readonly wanted: PathTree;
+  decide(verb: DecisionVerb, args: ExtenderArgs): Promise<Decision | Undecided>;
+  /** Answers a question in facts; see docs/protocol.md. Throws ShapeError for a question that makes no sense. */
+  evaluate(question: JsonObject): Promise<unknown>;
+  /** The profile as data, for a host that decides by it itself and for people. */
+  describe(): unknown;
+}
+
+/** Finds the decider of a profile by the profile's name. */
+export type Deciders = (profile: string) => Decider | undefined;

@@ -1,0 +1,109 @@
+import type { FleetFacts } from "../policy/facts.ts";
+import { columnsOf, nodePaths, type Policy, viewsOf } from "../policy/policy.ts";
+import type { PolicySet } from "../policy/profile.ts";
+import { type Cycle, PluginError, prepare, type Row } from "../policy/run.ts";
+import { type Lookup, Unreadable, type View } from "../policy/view.ts";
+import type { ExtenderArgs } from "../protocol/args.ts";
+import type { JsonObject } from "../protocol/json.ts";
+import { pathTree } from "../protocol/paths.ts";
+import type { Decider, Deciders, Decision, DecisionVerb, Undecided } from "./decider.ts";
+import { describeProfile } from "./describe.ts";
+import { evaluateFacts } from "./evaluate.ts";
+
+/**
+ * Deciders that know only what a request carries, and the facts of the fleet.
+ *
+ * @param now milliseconds since 1970
+ */
+export function localDeciders(set: PolicySet, now: () => number): Deciders {
+  const around = fleetLookup(set.facts);
+  const deciders = new Map<string, Decider>();
+  for (const [name, policy] of set.policies)
+    deciders.set(name, localDecider({ policy, facts: set.facts, around, now }));
+  return (profile) => deciders.get(profile);
+}
+
+interface Local {
+  readonly policy: Policy;
+  readonly facts: FleetFacts;
+  readonly around: Lookup;
+  readonly now: () => number;
+}
+
+function localDecider(local: Local): Decider {
+  const { policy } = local;
+  const blind = blindness(policy);
+  const columns = columnsOf(policy);
+  return {
+    policy: `${policy.profile}@${policy.version}`,
+    wanted: pathTree(nodePaths(policy)),
+    decide: async (verb, args) => {
+      const fault = blind ?? namesFault(policy, args);
+      return fault === undefined ? decideRequest(local, verb, args, columns) : { error: fault };
+    },
+    evaluate: async (question) => evaluateFacts(policy, local.around, question),
+    describe: () => describeProfile(policy, local.facts),
+  };
+}
+
+function decideRequest(
+  local: Local,
+  verb: DecisionVerb,
+  args: ExtenderArgs,
+  columns: Decision["columns"],
+): Decision | Undecided {
+  const time = local.now();
+  try {
+    const cycle = prepare(local.policy, objectLookup(args.pod, time), local.around);
+    if ("unreadable" in cycle) return { error: `plugin ${cycle.plugin}: pod field ${cycle.unreadable}` };
+    const nodes = args.nodes.map((node) => objectLookup(node.object, time));
+    return { columns, rows: verb === "filter" ? filterRows(cycle, nodes) : cycle.rows(nodes) };
+  } catch (error) {
+    if (error instanceof PluginError) return { error: error.message };
+    throw error;
+  }
+}
+
+/** Filter needs no scores, so none are made. */
+function filterRows(cycle: Cycle, nodes: readonly Lookup[]): Row[] {
+  return nodes.map((node) => {
+    const refusal = cycle.filter(node);
+    return refusal ? { refusal } : { scores: [] };
+  });
+}
+
+/** Reads views from an object of the request. */
+export function objectLookup(object: JsonObject, now: number): Lookup {
+  return <T>(view: View<T>) =>
+    view.read ? view.read(object, now) : new Unreadable(view.name, "is known only where the cluster is watched");
+}
+
+/** Reads views of the fleet, each once: they are indexes over tables that may be large. */
+export function fleetLookup(facts: FleetFacts): Lookup {
+  const read = new Map<View<unknown>, unknown>();
+  return <T>(view: View<T>) => {
+    if (!read.has(view)) read.set(view, objectLookup(facts as unknown as JsonObject, 0)(view));
+    return read.get(view) as T | Unreadable;
+  };
+}
+
+/** Why a function cannot decide this policy at all. */
+function blindness(policy: Policy): string | undefined {
+  for (const plugin of policy.plugins) {
+    const view = viewsOf({ ...policy, plugins: [plugin] }).find((each) => each.of === "cluster" || !each.read);
+    if (view) {
+      return `plugin ${plugin.spec.name} reads ${view.name}, which is known only where the cluster is watched: ask the binder`;
+    }
+  }
+  return undefined;
+}
+
+/** With names only, a policy that reads more of a node than its name would see empty nodes and refuse them all. */
+function namesFault(policy: Policy, args: ExtenderArgs): string | undefined {
+  if (args.form === "nodes") return undefined;
+  const blind = nodePaths(policy).find((path) => path !== "metadata.name");
+  return blind === undefined
+    ? undefined
+    : `profile ${policy.profile} reads ${blind} of each node, but the request has node names only: ` +
+        "set nodeCacheCapable: false for this extender, or ask the binder";
+}

@@ -1,0 +1,74 @@
+import { extenderScore } from "../protocol/score.ts";
+import type { RawScore, Scale } from "./plugin.ts";
+
+/** A scoring plugin as data: what a ranker has to know of it, with or without its code. */
+export interface Column {
+  readonly plugin: string;
+  readonly weight: number;
+  readonly scale: Scale;
+}
+
+/** One node's raw scores, a value per column; undefined for a node that was refused. */
+export type RawScores = readonly RawScore[] | undefined;
+
+/**
+ * Final scores 0…10 of nodes, in their order: scale each column over the nodes that were not refused, take the
+ * weighted mean, round. Refused nodes get 0. A higher mean never gets a lower score.
+ */
+export function rank(columns: readonly Column[], rows: readonly RawScores[]): number[] {
+  return weightedMeans(columns, rows).map(extenderScore);
+}
+
+/** The weighted mean, 0…100, behind each node's final score. 0 for refused nodes and where no plugin scores. */
+export function weightedMeans(columns: readonly Column[], rows: readonly RawScores[]): number[] {
+  const total = columns.reduce((sum, column) => sum + column.weight, 0);
+  const means = new Array<number>(rows.length).fill(0);
+  if (total === 0) return means;
+  for (const [index, column] of columns.entries()) {
+    const scaled = scaleScores(
+      column.scale,
+      rows.map((row) => row?.[index]),
+    );
+    for (let node = 0; node < means.length; node++) {
+      means[node] = (means[node] ?? 0) + ((scaled[node] ?? 0) * column.weight) / total;
+    }
+  }
+  return means;
+}
+
+/** Scales one plugin's raw scores to 0…100. Unknown and non-finite ones become 0 and do not move the others. */
+export function scaleScores(scale: Scale, raw: readonly RawScore[]): number[] {
+  const known = raw.filter((score): score is number => score !== undefined && Number.isFinite(score));
+  const toScaled = scaling(scale, extreme(known, Math.min), extreme(known, Math.max));
+  return raw.map((score) => (score === undefined || !Number.isFinite(score) ? 0 : clamp(toScaled(score))));
+}
+
+function scaling(scale: Scale, lowest: number, highest: number): (score: number) => number {
+  switch (scale) {
+    case "none":
+    case "list":
+      return (score) => score;
+    case "max":
+      return (score) => (highest > 0 ? (score / highest) * 100 : 0);
+    case "max-reversed":
+      return (score) => (highest > 0 ? 100 - (score / highest) * 100 : 100);
+    case "range":
+      return (score) => share(score - lowest, highest - lowest);
+    case "range-reversed":
+      return (score) => share(highest - score, highest - lowest);
+  }
+}
+
+/** Equal nodes are equally good: a range of zero makes all of them best. */
+function share(part: number, whole: number): number {
+  return whole > 0 ? (part / whole) * 100 : 100;
+}
+
+/** Reduced by hand: spreading thousands of nodes into one call would exhaust the stack. */
+function extreme(scores: readonly number[], pick: (a: number, b: number) => number): number {
+  return scores.length === 0 ? 0 : scores.reduce((a, b) => pick(a, b));
+}
+
+function clamp(score: number): number {
+  return Math.min(100, Math.max(0, score));
+}

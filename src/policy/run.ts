@@ -1,0 +1,162 @@
+import type { AnyPlugin, Judge, RawScore, Rejection } from "./plugin.ts";
+import type { Policy, PolicyPlugin } from "./policy.ts";
+import { type Lookup, Unreadable, type Views } from "./view.ts";
+
+/** A plugin's refusal of one node. */
+export interface Refusal extends Rejection {
+  readonly plugin: string;
+  /** The field of the node that could not be read, for logs and explanations only: never part of the reason. */
+  readonly unreadable?: Unreadable;
+}
+
+/** What the policy says of one node: refused, or a raw score for each of the policy's columns. */
+export type Row = { readonly refusal: Refusal } | { readonly scores: readonly RawScore[] };
+
+/** What one plugin saw and thought of one node. */
+export interface Finding {
+  readonly plugin: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly refusal?: Rejection;
+  readonly score?: RawScore;
+}
+
+/** One pod's decisions under one policy. */
+export interface Cycle {
+  /** The first refusal of a node, in the order of the profile's plugins. */
+  filter(node: Lookup): Refusal | undefined;
+  /** A row for each node, in order. Plugins that compare nodes see those that nobody refused. */
+  rows(nodes: readonly Lookup[]): Row[];
+  /** Everything each plugin saw and thought, for each node. */
+  explain(nodes: readonly Lookup[]): Finding[][];
+}
+
+/** A pod that cannot be judged because a field of it cannot be understood. */
+export interface PodFault {
+  readonly plugin: string;
+  readonly unreadable: Unreadable;
+}
+
+/** A plugin threw: a bug of the plugin, not of the request. Message: the plugin's name and the cause. */
+export class PluginError extends Error {
+  readonly plugin: string;
+
+  constructor(plugin: string, cause: unknown) {
+    super(`plugin ${plugin} failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    this.plugin = plugin;
+  }
+}
+
+/** The one reason for a node with a field that a plugin has to read and cannot. */
+export const UNREADABLE_NODE = "node(s) had a field that the policy could not read";
+
+/**
+ * Prepares a policy for one pod.
+ *
+ * @param pod answers for views of the pod
+ * @param around answers for views of the fleet and the cluster
+ * @throws {PluginError} when a plugin's own code fails, here or in the cycle
+ */
+export function prepare(policy: Policy, pod: Lookup, around: Lookup): Cycle | PodFault {
+  const seats: Seat[] = [];
+  for (const plugin of policy.plugins) {
+    const podFacts = gather(plugin.views.pod, pod);
+    if (podFacts instanceof Unreadable) return { plugin: plugin.spec.name, unreadable: podFacts };
+    const aroundFacts = gather(plugin.views.around, around);
+    if (aroundFacts instanceof Unreadable) return { plugin: plugin.spec.name, unreadable: aroundFacts };
+    const judge = blame(plugin.spec, () => plugin.spec.prepare(plugin.args, podFacts, aroundFacts));
+    seats.push({ plugin, judge });
+  }
+  return {
+    filter: (node) => filterNode(seats, node),
+    rows: (nodes) => judgeNodes(seats, nodes),
+    explain: (nodes) => explainNodes(seats, nodes),
+  };
+}
+
+type Facts = Record<string, unknown>;
+
+interface Seat {
+  readonly plugin: PolicyPlugin;
+  readonly judge: Judge<unknown>;
+}
+
+function filterNode(seats: readonly Seat[], node: Lookup): Refusal | undefined {
+  for (const seat of seats) {
+    const verdict = ask(seat, gather(seat.plugin.views.node, node));
+    if (verdict) return { plugin: seat.plugin.spec.name, ...verdict };
+  }
+  return undefined;
+}
+
+function ask(seat: Seat, facts: Facts | Unreadable): (Rejection & { unreadable?: Unreadable }) | undefined {
+  if (facts instanceof Unreadable) return { reason: UNREADABLE_NODE, unresolvable: true, unreadable: facts };
+  return blame(seat.plugin.spec, () => seat.judge.filter?.(facts));
+}
+
+function judgeNodes(seats: readonly Seat[], nodes: readonly Lookup[]): Row[] {
+  const refusals = nodes.map((node) => filterNode(seats, node));
+  const kept = nodes.filter((_, index) => refusals[index] === undefined);
+  const columns = seats.filter(scores).map((seat) => scoreNodes(seat, kept));
+  let next = 0;
+  return refusals.map((refusal) => {
+    if (refusal) return { refusal };
+    const index = next++;
+    return { scores: columns.map((column) => column[index]) };
+  });
+}
+
+/** Raw scores of one plugin; nodes are known to be readable. */
+function scoreNodes(seat: Seat, nodes: readonly Lookup[]): readonly RawScore[] {
+  const { spec, views } = seat.plugin;
+  const facts = nodes.map((node) => gather(views.node, node));
+  return blame(spec, () => {
+    if (seat.judge.scoreAll) return seat.judge.scoreAll(facts);
+    return facts.map((each) => seat.judge.score?.(each));
+  });
+}
+
+function explainNodes(seats: readonly Seat[], nodes: readonly Lookup[]): Finding[][] {
+  const columns = seats.filter(scores);
+  const rows = judgeNodes(seats, nodes);
+  return nodes.map((node, index) => {
+    const row = rows[index];
+    const raw = row && "scores" in row ? row.scores : [];
+    return seats.map((seat) => explainPlugin(seat, node, raw[columns.indexOf(seat)]));
+  });
+}
+
+function explainPlugin(seat: Seat, node: Lookup, score: RawScore): Finding {
+  const facts = gather(seat.plugin.views.node, node);
+  const refusal = ask(seat, facts);
+  return {
+    plugin: seat.plugin.spec.name,
+    facts: facts instanceof Unreadable ? { [facts.field]: facts.problem } : facts,
+    ...(refusal && { refusal: { reason: refusal.reason, unresolvable: refusal.unresolvable } }),
+    ...(score !== undefined && { score }),
+  };
+}
+
+function scores(seat: Seat): boolean {
+  return seat.plugin.spec.scale !== undefined;
+}
+
+/** The facts of some views, or the first that cannot be read. */
+function gather(views: Views, lookup: Lookup): Facts | Unreadable {
+  const facts: Facts = {};
+  for (const key in views) {
+    const view = views[key];
+    if (!view) continue;
+    const value = lookup(view);
+    if (value instanceof Unreadable) return value;
+    facts[key] = value;
+  }
+  return facts;
+}
+
+function blame<T>(spec: AnyPlugin, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw new PluginError(spec.name, cause);
+  }
+}
