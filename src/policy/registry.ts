@@ -1,7 +1,8 @@
 import type { AnyPlugin } from "./plugin.ts";
 import { nodeCost } from "./plugins/node-cost.ts";
 import { nodeLabel } from "./plugins/node-label.ts";
+import { nodeZone } from "./plugins/node-zone.ts";
 import { random } from "./plugins/random.ts";
 
 /** Every plugin there is: to add one, write its file and its test, and name it here. */
-export const registry: readonly AnyPlugin[] = [nodeCost, nodeLabel, random];
+export const registry: readonly AnyPlugin[] = [nodeCost, nodeLabel, nodeZone, random];

@@ -1,0 +1,104 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { FleetFacts } from "./facts.ts";
+import { type AnyPlugin, definePlugin } from "./plugin.ts";
+import type { Policy } from "./policy.ts";
+import { registry } from "./registry.ts";
+import { prepare } from "./run.ts";
+import type { Lookup, View } from "./view.ts";
+
+const facts: FleetFacts = {
+  apiVersion: "berth.dev/v1alpha1",
+  kind: "FleetFacts",
+  prices: [{ match: { type: "a" }, perHour: 1 }],
+  commitments: [{ name: "reserved", match: { type: "b" } }],
+  zones: { a: { closed: true }, b: { closed: false, carbon: 3 } },
+};
+
+/** Arguments under which a plugin has most to say; the defaults for plugins not named here. */
+const talkative: Record<string, unknown> = {
+  NodeCost: { unpriced: "reject" },
+  NodeLabel: { require: { type: ["a", "b"] }, forbid: { zone: ["a"], retiring: [] }, prefer: { disk: ["x"] } },
+};
+
+const label = fc.constantFrom("a", "b", "c");
+const labels = fc.dictionary(fc.constantFrom("type", "zone", "disk", "retiring", "topology.kubernetes.io/zone"), label);
+const quantity = fc.constantFrom("4", "3920m", "16Gi", "0", "nonsense", "-1", "1e3");
+const node = fc.record({
+  metadata: fc.record({ name: fc.uuid(), labels }),
+  status: fc.record({ allocatable: fc.dictionary(fc.constantFrom("cpu", "memory", "pods"), quantity) }),
+});
+const pod = fc.record({
+  metadata: fc.record({ name: fc.uuid(), uid: fc.uuid() }),
+  spec: fc.record({ containers: fc.constant([{ resources: { requests: { cpu: "1", memory: "1Gi" } } }]) }),
+});
+
+function lookup(object: object): Lookup {
+  return <T>(view: View<T>) => (view.read as NonNullable<View<T>["read"]>)(object as never, 0);
+}
+
+function policyOf(spec: AnyPlugin): Policy {
+  const args = spec.args.parse(talkative[spec.name] ?? {});
+  const { pod = {}, node = {}, around = {} } = spec.reads(args, facts);
+  return { profile: "p", version: "1", plugins: [{ spec, weight: 1, args, views: { pod, node, around } }] };
+}
+
+/** Every reason that a plugin gives for one pod over many nodes. */
+function reasonsOf(spec: AnyPlugin, onePod: object, nodes: readonly object[]): Set<string> {
+  const cycle = prepare(policyOf(spec), lookup(onePod), lookup(facts));
+  if ("unreadable" in cycle) throw new Error(`unreadable pod: ${cycle.unreadable}`);
+  return new Set(nodes.flatMap((each) => cycle.filter(lookup(each))?.reason ?? []));
+}
+
+describe.each(registry.map((plugin) => [plugin.name, plugin] as const))("plugin %s", (_, plugin) => {
+  it("gives at most three reasons for one pod over any nodes, none with a node's name", () => {
+    fc.assert(
+      fc.property(pod, fc.array(node, { minLength: 1, maxLength: 60 }), (onePod, nodes) => {
+        const reasons = reasonsOf(plugin, onePod, nodes);
+        expect(reasons.size).toBeLessThanOrEqual(3);
+        for (const reason of reasons) for (const { metadata } of nodes) expect(reason).not.toContain(metadata.name);
+      }),
+    );
+  });
+
+  it("gives a row to every node, with finite or unknown scores, and the same row when asked again", () => {
+    fc.assert(
+      fc.property(pod, fc.array(node, { maxLength: 20 }), (onePod, nodes) => {
+        const rows = () => {
+          const cycle = prepare(policyOf(plugin), lookup(onePod), lookup(facts));
+          if ("unreadable" in cycle) throw new Error(`unreadable pod: ${cycle.unreadable}`);
+          return cycle.rows(nodes.map(lookup));
+        };
+        const first = rows();
+        expect(first).toHaveLength(nodes.length);
+        const scores = first.flatMap((row) => ("scores" in row ? row.scores : []));
+        expect(scores.every((score) => score === undefined || Number.isFinite(score))).toBe(true);
+        expect(rows()).toEqual(first);
+      }),
+    );
+  });
+
+  it("has a paragraph of documentation, a version and a name in the field's spelling", () => {
+    expect(plugin.doc.length).toBeGreaterThan(80);
+    expect(plugin.version).toBeGreaterThan(0);
+    expect(plugin.name).toMatch(/^[A-Z][A-Za-z]+$/);
+  });
+
+  it("runs with no arguments at all", () => {
+    expect(plugin.args.safeParse({}).success).toBe(true);
+  });
+});
+
+describe("the reason test", () => {
+  it("notices a plugin whose reasons name nodes", () => {
+    const views = policyOf(registry.find(({ name }) => name === "Random") as AnyPlugin).plugins[0]?.views;
+    const chatty = definePlugin({
+      ...(registry[0] as AnyPlugin),
+      name: "Chatty",
+      reads: () => ({ node: { name: views?.node["name"] as View<string> } }),
+      prepare: () => ({ filter: (each) => ({ reason: `${each["name"]} is full`, unresolvable: false }) }),
+    });
+    const nodes = ["a", "b", "c", "d"].map((name) => ({ metadata: { name } }));
+    expect(reasonsOf(chatty, {}, nodes).size).toBe(4);
+  });
+});
