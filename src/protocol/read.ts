@@ -1,0 +1,58 @@
+import type { Json } from "./json.ts";
+import { BACKSLASH, COLON, type Cursor, peek, QUOTE, ShapeError, skipValue, syntaxError } from "./scan.ts";
+
+// A byte order mark inside the text must not vanish from a part that is decoded by itself. Invalid UTF-8 becomes
+// U+FFFD, as in Go's encoding/json.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Reads a member's key and moves on to its value. */
+export function readKey(cursor: Cursor): void {
+  if (peek(cursor) !== QUOTE) throw syntaxError(cursor);
+  cursor.at++;
+  cursor.keyStart = cursor.at;
+  cursor.keyPlain = scanKey(cursor);
+  cursor.keyEnd = cursor.at;
+  cursor.at++;
+  if (peek(cursor) !== COLON) throw syntaxError(cursor);
+  cursor.at++;
+  peek(cursor);
+}
+
+/** Moves to the key's closing quote; answers whether the key is plain. */
+function scanKey(cursor: Cursor): boolean {
+  const { bytes, end } = cursor;
+  let plain = true;
+  for (; cursor.at < end; cursor.at++) {
+    const byte = bytes[cursor.at] as number;
+    if (byte === QUOTE) return plain;
+    if (byte < 0x20) break;
+    if (byte === BACKSLASH) cursor.at++;
+    if (byte === BACKSLASH || byte > 0x7f) plain = false;
+  }
+  throw syntaxError(cursor);
+}
+
+/** The text of the key read last. */
+export function keyText(cursor: Cursor): string {
+  return parseRange(cursor, cursor.keyStart - 1, cursor.keyEnd + 1) as string;
+}
+
+/** Reads the value that the cursor stands on, whole. */
+export function readValue(cursor: Cursor): Json {
+  const start = cursor.at;
+  skipValue(cursor);
+  return parseRange(cursor, start, cursor.at);
+}
+
+function parseRange({ bytes }: Cursor, start: number, end: number): Json {
+  return parseText(bytes.subarray(start, end), `the body is not valid JSON between bytes ${start} and ${end}`);
+}
+
+/** Parses JSON text; the problem becomes the error, because JSON.parse's own message repeats the text. */
+export function parseText(text: Uint8Array, problem: string): Json {
+  try {
+    return JSON.parse(decoder.decode(text)) as Json;
+  } catch {
+    throw new ShapeError(problem);
+  }
+}

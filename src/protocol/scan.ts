@@ -1,0 +1,149 @@
+/**
+ * A body that is not what its reader expects. The message says what is wrong and where (a path such as
+ * `Nodes.items[3].metadata.name`, or a byte offset) and never repeats the body's content.
+ */
+export class ShapeError extends Error {
+  override readonly name = "ShapeError";
+}
+
+/**
+ * A place in JSON text, and the key read last. Readers move `at` forward and look at nothing before it, so whoever
+ * has a value's first byte can read the value again from there.
+ */
+export interface Cursor {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  readonly end: number;
+  at: number;
+  keyStart: number;
+  keyEnd: number;
+  /** True when the key has neither escapes nor characters beyond ASCII: its bytes are its text. */
+  keyPlain: boolean;
+}
+
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
+export const COLON = 0x3a;
+export const OPEN_BRACKET = 0x5b;
+export const BACKSLASH = 0x5c;
+export const CLOSE_BRACKET = 0x5d;
+export const OPEN_BRACE = 0x7b;
+export const CLOSE_BRACE = 0x7d;
+
+/** A cursor on the first byte. */
+export function cursorOn(body: Uint8Array): Cursor {
+  // Plain Uint8Array views, also of a Node Buffer, keep the byte loops monomorphic.
+  const bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+  const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
+  return { bytes, view, end: bytes.length, at: 0, keyStart: 0, keyEnd: 0, keyPlain: true };
+}
+
+/** The error for text that breaks off or is not JSON where the cursor stands. */
+export function syntaxError({ at, end }: Cursor): ShapeError {
+  return new ShapeError(
+    at >= end ? `the body is cut off after byte ${end}` : `the body is not valid JSON at byte ${at}`,
+  );
+}
+
+/** Moves past white space; answers the byte there, or -1 at the end. */
+export function peek(cursor: Cursor): number {
+  const { bytes, end } = cursor;
+  let at = cursor.at;
+  while (at < end && isSpace(bytes[at] as number)) at++;
+  cursor.at = at;
+  return at < end ? (bytes[at] as number) : -1;
+}
+
+function isSpace(byte: number): boolean {
+  return byte <= 0x20 && (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
+}
+
+/** Moves past the `{` or `[` that the cursor stands on. True when a first member or item follows, false past `close`. */
+export function enter(cursor: Cursor, close: number): boolean {
+  cursor.at++;
+  if (peek(cursor) !== close) return true;
+  cursor.at++;
+  return false;
+}
+
+/** After a member or item: moves past the comma (true) or `close` (false). */
+export function next(cursor: Cursor, close: number): boolean {
+  const byte = peek(cursor);
+  if (byte !== COMMA && byte !== close) throw syntaxError(cursor);
+  cursor.at++;
+  return byte === COMMA;
+}
+
+/**
+ * Moves past the value that the cursor stands on, looking at quotes, backslashes and brackets only: other damage
+ * inside a value that nobody reads is passed over. Deep nesting costs no stack.
+ */
+export function skipValue(cursor: Cursor): void {
+  const { bytes, view, end, at } = cursor;
+  const byte = at < end ? (bytes[at] as number) : -1;
+  if (byte === QUOTE) cursor.at = skipString(view, at + 1, end) + 1;
+  else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) cursor.at = skipNested(cursor);
+  else cursor.at = skipScalar(cursor);
+  if (cursor.at > end) throw syntaxError(cursor);
+}
+
+/** The place after the bracket that closes the one at the cursor; beyond the end when there is none. */
+function skipNested({ bytes, view, at, end }: Cursor): number {
+  let depth = 0;
+  for (let i = at; i < end; i++) {
+    const byte = bytes[i] as number;
+    // With 0x20 set, [ and { are the same byte, and so are ] and }.
+    if (byte === QUOTE) i = skipString(view, i + 1, end);
+    else if ((byte | 0x20) === OPEN_BRACE) depth++;
+    else if ((byte | 0x20) === CLOSE_BRACE && --depth === 0) return i + 1;
+  }
+  return end + 1;
+}
+
+/** The place of the quote that closes the string whose content begins at `i`; the end or beyond when there is none. */
+function skipString(view: DataView, i: number, end: number): number {
+  while (i + 4 <= end) {
+    const four = view.getInt32(i, true);
+    const quotes = four ^ 0x22222222;
+    const slashes = four ^ 0x5c5c5c5c;
+    // The well-known test for a zero byte; the lowest bit set belongs to the first quote or backslash.
+    const hits = (((quotes - 0x01010101) & ~quotes) | ((slashes - 0x01010101) & ~slashes)) & 0x80808080;
+    if (hits === 0) {
+      i += 4;
+      continue;
+    }
+    i += (31 - Math.clz32(hits & -hits)) >> 3;
+    if (view.getUint8(i) === QUOTE) return i;
+    i += 2;
+  }
+  return skipStringEnd(view, i, end);
+}
+
+function skipStringEnd(view: DataView, i: number, end: number): number {
+  for (; i < end; i++) {
+    const byte = view.getUint8(i);
+    if (byte === QUOTE) return i;
+    if (byte === BACKSLASH) i++;
+  }
+  return end;
+}
+
+/** Numbers and literals: letters, digits, signs and the point. At least one of them. */
+function skipScalar(cursor: Cursor): number {
+  const { bytes, at, end } = cursor;
+  let i = at;
+  while (i < end && isScalarByte(bytes[i] as number)) i++;
+  if (i === at) throw syntaxError(cursor);
+  return i;
+}
+
+function isScalarByte(byte: number): boolean {
+  const letter = byte | 0x20;
+  return (
+    (letter >= 0x61 && letter <= 0x7a) ||
+    (byte >= 0x30 && byte <= 0x39) ||
+    byte === 0x2b ||
+    byte === 0x2d ||
+    byte === 0x2e
+  );
+}
