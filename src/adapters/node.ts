@@ -1,6 +1,4 @@
-import { createApp } from "../extender/app.ts";
-import { prepareCallers } from "../extender/callers.ts";
-import { localDeciders } from "../extender/local.ts";
+import { createFunction } from "../extender/function.ts";
 import type { Log } from "../extender/log.ts";
 import { loadPolicies } from "../policy/profile.ts";
 import { registry } from "../policy/registry.ts";
@@ -8,13 +6,12 @@ import { type Listener, type ListenerEnv, listen } from "./listener.ts";
 import type { NodeSettings } from "./node-settings.ts";
 import { readPolicyFiles } from "./policy-files.ts";
 
+const peer = (_: Request, env: unknown) => (env as ListenerEnv).peer;
+
 /** The function on Node. Rejects with a sentence for people when a file, a setting or the port is not usable. */
 export async function serveOnNode(settings: NodeSettings, log: Log): Promise<Listener> {
   const { configuration, facts } = await readPolicyFiles(settings, registry);
   const policies = await loadPolicies(configuration, facts, registry);
-  const identify = await prepareCallers(policies.callers, { ...settings, log });
-  const peer = (_: Request, env: unknown) => (env as ListenerEnv).peer;
-  const deciders = localDeciders(policies, Date.now);
-  const app = createApp({ deciders, identify, peer, log, now: Date.now, bodyLimit: settings.bodyLimit });
+  const app = await createFunction(policies, { ...settings, peer, log, now: Date.now });
   return listen({ ...settings, app, log });
 }

@@ -1,28 +1,23 @@
 import compiled from "#policy";
-import { createApp } from "../extender/app.ts";
-import { prepareCallers } from "../extender/callers.ts";
-import { localDeciders } from "../extender/local.ts";
+import { createFunction } from "../extender/function.ts";
 import { jsonLines } from "../extender/log.ts";
 import { loadCompiled } from "../policy/compiled.ts";
 import { registry } from "../policy/registry.ts";
-import { cloudflarePeer } from "./cloudflare-peer.ts";
+import { cloudflareChunks as chunks } from "./cloudflare-body.ts";
+import { cloudflarePeer as peer } from "./cloudflare-peer.ts";
 import { readSettings, type WorkerEnv } from "./workers-settings.ts";
 
-let app: Promise<ReturnType<typeof createApp>> | undefined;
+let app: ReturnType<typeof createFunction> | undefined;
 
-async function start(env: WorkerEnv) {
-  const { openOnLoopback, bodyLimit, secret } = readSettings(env);
+async function start(env: WorkerEnv): ReturnType<typeof createFunction> {
   // biome-ignore lint/suspicious/noConsole: the console is a Worker's log
   const log = jsonLines((line) => console.log(line), Date.now);
-  const policies = await loadCompiled(compiled, registry);
-  const identify = await prepareCallers(policies.callers, { secret, openOnLoopback, log });
-  return createApp({
-    deciders: localDeciders(policies, Date.now),
-    identify,
-    peer: cloudflarePeer,
+  return createFunction(await loadCompiled(compiled, registry), {
+    ...readSettings(env),
+    peer,
+    chunks,
     log,
     now: Date.now,
-    bodyLimit,
   });
 }
 

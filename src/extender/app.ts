@@ -4,7 +4,7 @@ import { readArgs } from "../protocol/args.ts";
 import { isObject, type JsonObject } from "../protocol/json.ts";
 import { ShapeError } from "../protocol/scan.ts";
 import { type Admitted, admit, type Turned } from "./admit.ts";
-import { discardBody, readBody } from "./body.ts";
+import { type BodyOptions, discardBody, type ReadChunks, readBody } from "./body.ts";
 import type { Identify, Peer } from "./callers.ts";
 import { decideAndAnswer } from "./decide.ts";
 import type { Deciders, DecisionVerb } from "./decider.ts";
@@ -25,18 +25,33 @@ export interface Host {
   readonly now: () => number;
   /** The largest body in bytes. */
   readonly bodyLimit?: number;
+  /** How bodies are read where the runtime has a better way than its default reader. */
+  readonly chunks?: ReadChunks;
 }
 
-/** The extender as a value: give it to any runtime that speaks Fetch. */
-export function createApp(host: Host): Hono {
+/** What Hono hands from one handler to the next. */
+interface RequestEnv {
+  readonly Variables: { log: Log };
+}
+
+/**
+ * The extender as a value: give it to any runtime that speaks Fetch. Every answer has the id of its request in the
+ * header `Berth-Request`, and every log line of that request the same id in its field `request`.
+ */
+export function createApp(host: Host): Hono<RequestEnv> {
   const health = createHealth(host.now);
-  const app = new Hono();
-  app.get("/healthz", (c) => c.json(health.report()));
-  app.all("*", (c) => serve(c, host, health));
-  app.onError((error, c) => {
+  const app = new Hono<RequestEnv>();
+  app.use(async (c, next) => {
     const request = crypto.randomUUID();
-    host.log("error", "internal error", { request, cause: error.message });
-    return c.json({ error: "internal error; the log has the cause", request }, 500);
+    c.set("log", (level, message, fields) => host.log(level, message, { request, ...fields }));
+    c.header("Berth-Request", request);
+    await next();
+  });
+  app.get("/healthz", (c) => c.json(health.report()));
+  app.all("*", (c) => serve(c, { ...host, log: c.get("log") }, health));
+  app.onError((error, c) => {
+    c.get("log")("error", "internal error", { cause: error.message });
+    return c.json({ error: "internal error; the log has the cause" }, 500);
   });
   return app;
 }
@@ -44,14 +59,17 @@ export function createApp(host: Host): Hono {
 /** admit → read → decide → answer. */
 async function serve(c: Context, host: Host, health: Health): Promise<Response> {
   const request = c.req.raw;
-  const limit = host.bodyLimit ?? DEFAULT_BODY_LIMIT;
   const admitted = await admit(request, { ...host, peer: host.peer(request, c.env) });
   if ("status" in admitted) return turnAway(c, host, admitted);
   c.header("Berth-Policy", admitted.decider.policy);
   if (admitted.verb === "describe") return describe(c, admitted);
-  const body = await readBody(request, limit);
+  const body = await readBody(request, bodyOptions(host));
   if (!body) {
-    return refuse(c, 413, `the body is larger than ${limit} bytes: raise the limit or send fewer nodes`);
+    return refuse(
+      c,
+      413,
+      `the body is larger than ${bodyOptions(host).limit} bytes: raise the limit or send fewer nodes`,
+    );
   }
   try {
     return await dispatch(c, { host, health, admitted, body });
@@ -60,6 +78,10 @@ async function serve(c: Context, host: Host, health: Health): Promise<Response> 
     host.log("warn", "request refused", { caller: admitted.caller.name, verb: admitted.verb, error: error.message });
     return refuse(c, 400, error.message);
   }
+}
+
+function bodyOptions({ bodyLimit = DEFAULT_BODY_LIMIT, chunks }: Host): BodyOptions {
+  return { limit: bodyLimit, ...(chunks && { chunks }) };
 }
 
 interface Work {
@@ -135,7 +157,7 @@ async function turnAway(c: Context, host: Host, turned: Turned): Promise<Respons
     error: turned.error,
     caller: turned.caller?.name ?? null,
   });
-  const drained = await discardBody(c.req.raw, host.bodyLimit ?? DEFAULT_BODY_LIMIT);
+  const drained = await discardBody(c.req.raw, bodyOptions(host));
   for (const [name, value] of Object.entries(turned.headers ?? {})) c.header(name, value);
   if (!drained) c.header("Connection", "close");
   return refuse(c, turned.status, turned.error);

@@ -22,15 +22,15 @@ const megabyte = new Uint8Array(1024 * 1024).fill(7);
 describe("reading a body", () => {
   it("gives the whole body, with or without a declared length", async () => {
     const chunks = [megabyte, new Uint8Array([1, 2, 3]), megabyte];
-    const plain = await readBody(post(streamOf(chunks)), 4 * megabyte.length);
+    const plain = await readBody(post(streamOf(chunks)), { limit: 4 * megabyte.length });
     expect(plain?.byteLength).toBe(2 * megabyte.length + 3);
     expect(plain?.slice(megabyte.length, megabyte.length + 3)).toEqual(new Uint8Array([1, 2, 3]));
     const declared = { "Content-Length": String(2 * megabyte.length + 3) };
-    expect(await readBody(post(streamOf(chunks), declared), 4 * megabyte.length)).toEqual(plain);
+    expect(await readBody(post(streamOf(chunks), declared), { limit: 4 * megabyte.length })).toEqual(plain);
   });
 
   it("gives no bytes for a request without a body", async () => {
-    expect(await readBody(post(null), 10)).toEqual(new Uint8Array(0));
+    expect(await readBody(post(null), { limit: 10 })).toEqual(new Uint8Array(0));
   });
 
   it("counts real bytes: a body that outgrows the limit is refused and cancelled, whatever its headers said", async () => {
@@ -39,32 +39,34 @@ describe("reading a body", () => {
       const body = streamOf([megabyte, megabyte, megabyte], () => {
         cancelled = true;
       });
-      expect(await readBody(post(body, headers), megabyte.length)).toBeUndefined();
+      expect(await readBody(post(body, headers), { limit: megabyte.length })).toBeUndefined();
       expect(cancelled).toBe(true);
     }
   });
 
   it("refuses by the declared length before anything is kept", async () => {
-    expect(await readBody(post(streamOf([megabyte]), { "Content-Length": "999999999" }), 1000)).toBeUndefined();
+    expect(
+      await readBody(post(streamOf([megabyte]), { "Content-Length": "999999999" }), { limit: 1000 }),
+    ).toBeUndefined();
   });
 
   it("takes a body of exactly the limit", async () => {
-    expect((await readBody(post(streamOf([megabyte])), megabyte.length))?.byteLength).toBe(megabyte.length);
+    expect((await readBody(post(streamOf([megabyte])), { limit: megabyte.length }))?.byteLength).toBe(megabyte.length);
   });
 });
 
 describe("discarding a body", () => {
   it("reads it to its end so that the connection can carry the next request", async () => {
     const request = post(streamOf([megabyte, megabyte]));
-    expect(await discardBody(request, 4 * megabyte.length)).toBe(true);
+    expect(await discardBody(request, { limit: 4 * megabyte.length })).toBe(true);
     expect(request.bodyUsed).toBe(true);
   });
 
   it("gives up beyond the limit, so that the connection is closed instead", async () => {
-    expect(await discardBody(post(streamOf([megabyte, megabyte])), megabyte.length)).toBe(false);
+    expect(await discardBody(post(streamOf([megabyte, megabyte])), { limit: megabyte.length })).toBe(false);
   });
 
   it("has nothing to do for a request without a body", async () => {
-    expect(await discardBody(post(null), 0)).toBe(true);
+    expect(await discardBody(post(null), { limit: 0 })).toBe(true);
   });
 });

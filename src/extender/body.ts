@@ -1,20 +1,31 @@
-/** What is read at once where the runtime lets the reader bring its buffer: workerd hands out 4 KB otherwise. */
-const CHUNK = 256 * 1024;
+/** Cuts a body into chunks, each valid until the next is asked for. Leaving the loop early cancels the body. */
+export type ReadChunks = (body: ReadableStream<Uint8Array>) => AsyncGenerator<Uint8Array, undefined, undefined>;
+
+/** How a host reads bodies. */
+export interface BodyOptions {
+  /** The most bytes that are taken. */
+  readonly limit: number;
+  /** Where a runtime has a better way than its default reader. */
+  readonly chunks?: ReadChunks;
+}
+
+const FIRST_BUFFER = 64 * 1024;
 
 /**
  * Reads a request's body, counting real bytes.
  *
  * @returns the bytes, or undefined when there are more than `limit`; the rest is then discarded
  */
-export async function readBody(request: Request, limit: number): Promise<Uint8Array | undefined> {
+export async function readBody(request: Request, options: BodyOptions): Promise<Uint8Array | undefined> {
+  const { limit } = options;
   const declared = declaredLength(request);
   if (declared !== undefined && declared > limit) {
-    await discardBody(request, limit);
+    await discardBody(request, options);
     return undefined;
   }
   if (!request.body) return new Uint8Array(0);
-  const buffer = new Growing(declared ?? CHUNK, limit);
-  const chunks = chunksOf(request.body);
+  const buffer = new Growing(declared ?? FIRST_BUFFER, limit);
+  const chunks = (options.chunks ?? defaultChunks)(request.body);
   for await (const chunk of chunks) {
     if (!buffer.append(chunk)) {
       await chunks.return(undefined);
@@ -29,12 +40,12 @@ export async function readBody(request: Request, limit: number): Promise<Uint8Ar
  *
  * @returns false when there were more than `limit` bytes: the body is cancelled and the connection should close
  */
-export async function discardBody(request: Request, limit: number): Promise<boolean> {
+export async function discardBody(request: Request, options: BodyOptions): Promise<boolean> {
   if (!request.body || request.bodyUsed) return true;
   let seen = 0;
-  for await (const chunk of chunksOf(request.body)) {
+  for await (const chunk of (options.chunks ?? defaultChunks)(request.body)) {
     seen += chunk.byteLength;
-    if (seen > limit) return false;
+    if (seen > options.limit) return false;
   }
   return true;
 }
@@ -75,56 +86,29 @@ class Growing {
   }
 }
 
-/** The chunks of a body, in large pieces where the runtime can; leaving the loop early cancels the body. */
-async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, undefined, undefined> {
-  const reader = largeReader(body);
+/** The chunks of a body as the runtime hands them out. */
+async function* defaultChunks(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, undefined, undefined> {
+  const reader = body.getReader();
+  yield* chunksFrom(
+    () => reader.read(),
+    () => reader.cancel(),
+  );
+}
+
+/** Yields what `read` gives until it is done; leaving the loop early, or a failing read, cancels the body. */
+export async function* chunksFrom(
+  read: () => Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>,
+  cancel: () => Promise<void>,
+): AsyncGenerator<Uint8Array, undefined, undefined> {
   let finished = false;
   try {
-    for (;;) {
-      const { done, value } = await reader();
+    while (!finished) {
+      const { done, value } = await read();
       if (value && value.byteLength > 0) yield value;
       finished = done;
-      if (done) return undefined;
     }
   } finally {
-    if (!finished) await reader.cancel();
-  }
-}
-
-interface Reader {
-  (): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
-  cancel(): Promise<void>;
-}
-
-function largeReader(body: ReadableStream<Uint8Array>): Reader {
-  const byob = byobReader(body);
-  if (!byob) {
-    const reader = body.getReader();
-    return Object.assign(() => reader.read(), { cancel: () => reader.cancel().catch(() => undefined) });
-  }
-  let buffer = new ArrayBuffer(CHUNK);
-  const read = async () => {
-    const result = await byob.read(new Uint8Array(buffer), { min: CHUNK });
-    if (result.value) buffer = result.value.buffer;
-    return result;
-  };
-  return Object.assign(read, { cancel: () => byob.cancel().catch(() => undefined) });
-}
-
-/** `min` is newer than the type libraries. */
-interface ByteReader {
-  read(
-    view: Uint8Array<ArrayBuffer>,
-    options: { min: number },
-  ): Promise<{ done: boolean; value?: Uint8Array<ArrayBuffer> }>;
-  cancel(): Promise<void>;
-}
-
-/** Undefined where bodies are not byte streams, as in Node. */
-function byobReader(body: ReadableStream<Uint8Array>): ByteReader | undefined {
-  try {
-    return body.getReader({ mode: "byob" }) as ByteReader;
-  } catch {
-    return undefined;
+    // A body that has failed already cannot be cancelled, and nobody minds.
+    if (!finished) await cancel().catch(() => undefined);
   }
 }
