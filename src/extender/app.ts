@@ -29,18 +29,16 @@ export interface Host {
   readonly chunks?: ReadChunks;
 }
 
-/** What Hono hands from one handler to the next. */
-interface RequestEnv {
-  readonly Variables: { log: Log };
-}
+/** The extender as a Hono app; its handlers log through a log that knows the request. */
+export type App = Hono<{ readonly Variables: { log: Log } }>;
 
 /**
  * The extender as a value: give it to any runtime that speaks Fetch. Every answer has the id of its request in the
  * header `Berth-Request`, and every log line of that request the same id in its field `request`.
  */
-export function createApp(host: Host): Hono<RequestEnv> {
+export function createApp(host: Host): App {
   const health = createHealth(host.now);
-  const app = new Hono<RequestEnv>();
+  const app: App = new Hono();
   app.use(async (c, next) => {
     const request = crypto.randomUUID();
     c.set("log", (level, message, fields) => host.log(level, message, { request, ...fields }));

@@ -1,6 +1,5 @@
-import type { Hono } from "hono";
 import type { PolicySet } from "../policy/profile.ts";
-import { createApp, type Host } from "./app.ts";
+import { type App, createApp, type Host } from "./app.ts";
 import { type CallerOptions, prepareCallers } from "./callers.ts";
 import { localDeciders } from "./local.ts";
 
@@ -8,7 +7,7 @@ import { localDeciders } from "./local.ts";
 export type Runtime = Omit<Host, "deciders" | "identify"> & CallerOptions;
 
 /** The function: the extender's app on a policy of its own, deciding from what each request carries. */
-export async function createFunction(policies: PolicySet, runtime: Runtime): Promise<Hono> {
+export async function createFunction(policies: PolicySet, runtime: Runtime): Promise<App> {
   const identify = await prepareCallers(policies.callers, runtime);
   return createApp({ ...runtime, identify, deciders: localDeciders(policies, runtime.now) });
 }
