@@ -52,7 +52,7 @@ function send(connection: Connection, agent: Agent, call: Call): Promise<Reply> 
     if (value !== undefined) url.searchParams.set(name, String(value));
   }
   const payload = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body));
-  const headers: Record<string, string | number> = { Accept: "application/json" };
+  const headers: Record<string, string | number> = { Accept: "application/json", "User-Agent": "berth-test" };
   if (connection.token !== undefined) headers["Authorization"] = `Bearer ${connection.token}`;
   if (payload !== undefined) {
     headers["Content-Type"] = call.contentType ?? "application/json";
