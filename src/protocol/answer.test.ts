@@ -55,14 +55,11 @@ test("A node that is kept twice is answered once", () => {
   expect(answer.Nodes.items).toEqual([JSON.parse(node("a")), JSON.parse(node("b"))]);
 });
 
-test("Nodes from different places are separated by commas, also where other bytes lie between them", () => {
-  const buffer = utf8('{"a":1} {"b":2}');
-  const other = utf8('#,{"c":3}');
-  const kept = [buffer.subarray(0, 7), buffer.subarray(8), other.subarray(2)].map((raw, i) => ({
-    name: `${i}`,
-    object: {},
-    raw,
-  }));
+test("Nodes from different places are separated by commas, whatever else lies beside them", () => {
+  const first = utf8('{"a":1} {"b":2},{"x":0}');
+  const other = utf8(`${"#".repeat(15)},{"c":3}`);
+  const raws = [first.subarray(0, 7), first.subarray(8, 15), other.subarray(16)];
+  const kept = raws.map((raw, index) => ({ name: `n${index}`, object: {}, raw }));
   expect(text(filterAnswer({ form: "nodes", kept, failed: none, unresolvable: none }))).toContain(
     '"items":[{"a":1},{"b":2},{"c":3}]',
   );

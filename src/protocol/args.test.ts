@@ -123,6 +123,7 @@ test.each([
   ['{"Pod":{},"NodeNames":[]', "the body is cut off after byte 24"],
   ['{"Pod":{},"NodeNames":["n', "the body is cut off after byte 25"],
   ['{"Pod":{},"NodeNames":["n\\', "the body is cut off after byte 26"],
+  ['{"Pod":{},"NodeNames":[],"x":"\\"}', "the body is cut off after byte 33"],
   ['{"Pod":{},}', "the body is not valid JSON at byte 10"],
   ['{"Pod" {}}', "the body is not valid JSON at byte 7"],
   ['{"Pod":}', "the body is not valid JSON at byte 7"],

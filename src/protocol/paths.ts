@@ -8,7 +8,7 @@ export interface PathTree {
 /** One wanted field: the whole value, or only what lies `below` where the value is an object. */
 export interface Branch {
   readonly key: string;
-  /** The key in UTF-8, as an unescaped ASCII key stands in JSON text between its quotes. */
+  /** The key in UTF-8, as it stands in JSON text between its quotes when nothing is escaped. */
   readonly name: Uint8Array;
   /** The key as JSON text with its colon, such as `"labels":`. */
   readonly prefix: Uint8Array;

@@ -1,9 +1,8 @@
 import type { Json } from "./json.ts";
 import { BACKSLASH, COLON, type Cursor, peek, QUOTE, ShapeError, skipValue, syntaxError } from "./scan.ts";
 
-// A byte order mark inside the text must not vanish from a part that is decoded by itself. Invalid UTF-8 becomes
-// U+FFFD, as in Go's encoding/json.
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+// Invalid UTF-8 becomes U+FFFD, as in Go's encoding/json.
+const decoder = new TextDecoder();
 
 /** Reads a member's key and moves on to its value. */
 export function readKey(cursor: Cursor): void {
@@ -26,8 +25,9 @@ function scanKey(cursor: Cursor): boolean {
     const byte = bytes[cursor.at] as number;
     if (byte === QUOTE) return plain;
     if (byte < 0x20) break;
-    if (byte === BACKSLASH) cursor.at++;
-    if (byte === BACKSLASH || byte > 0x7f) plain = false;
+    if (byte !== BACKSLASH) continue;
+    plain = false;
+    cursor.at++;
   }
   throw syntaxError(cursor);
 }

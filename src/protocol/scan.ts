@@ -17,7 +17,7 @@ export interface Cursor {
   at: number;
   keyStart: number;
   keyEnd: number;
-  /** True when the key has neither escapes nor characters beyond ASCII: its bytes are its text. */
+  /** True when the key has no escapes: its bytes are its text. */
   keyPlain: boolean;
 }
 
