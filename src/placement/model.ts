@@ -14,7 +14,12 @@ export interface PlacedPod {
   /** Device memory that the pod asks for, in the cluster's own unit; 0 for a pod that asks for none. */
   readonly request: bigint;
   /** The device its annotations name; absent for a pod that reached its node without them. */
-  readonly assigned?: { readonly device: string; readonly amount: bigint };
+  readonly assigned?: {
+    readonly device: string;
+    readonly amount: bigint;
+    /** Unix time in nanoseconds from its annotation; absent where that is missing or no number. */
+    readonly assumeTime?: bigint;
+  };
   /** The node that preemption has nominated it to. */
   readonly nominatedNode?: string;
   /** The claim that somebody has revoked, from its annotation. */
