@@ -106,16 +106,15 @@ const TYPES: Readonly<Record<string, string>> = {
   array: "a list",
   object: "a map",
   record: "a map",
-  null: "null",
 };
 
 /** Says an issue in words that follow the place; undefined leaves it to zod. */
 function words(issue: RawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
-      return wanted(TYPES[issue.expected] ?? issue.expected, issue.input, issue.expected === "int");
+      return wanted(TYPES[issue.expected] ?? issue.expected, issue.input);
     case "invalid_value":
-      return wanted(oneOf(issue.values), issue.input, true);
+      return wanted(oneOf(issue.values), issue.input);
     case "too_small":
       return tooSmall(issue.origin, issue.minimum, issue.inclusive !== false);
     case "too_big":
@@ -129,19 +128,14 @@ function words(issue: RawIssue): string | undefined {
   }
 }
 
-function wanted(what: string, input: unknown, showInput: boolean): string {
-  if (input === undefined) return `is missing, it must be ${what}`;
-  return `must be ${what}, not ${showInput || TYPES[typeof input] === what ? shown(input) : typeName(input)}`;
+function wanted(what: string, input: unknown): string {
+  return input === undefined ? `is missing, it must be ${what}` : `must be ${what}, not ${shown(input)}`;
 }
 
 function shown(input: unknown): string {
   if (typeof input === "string") return JSON.stringify(input.slice(0, 64));
-  return typeof input === "number" ? String(input) : typeName(input);
-}
-
-function typeName(input: unknown): string {
-  const type = input === null ? "null" : Array.isArray(input) ? "array" : typeof input;
-  return TYPES[type] ?? type;
+  if (typeof input !== "object") return String(input);
+  return Array.isArray(input) ? "a list" : input === null ? "null" : "a map";
 }
 
 function oneOf(values: readonly unknown[]): string {
