@@ -33,16 +33,24 @@ function tryTake(file: string): boolean {
   const owner = holder(file);
   if (owner !== undefined) {
     if (isAlive(owner)) return false;
-    // Renaming lets exactly one of several waiting processes take the dead one's lock away.
-    const aside = `${file}.${process.pid}`;
-    try {
-      renameSync(file, aside);
-    } catch {
-      return false;
-    }
-    rmSync(aside, { force: true });
+    if (!clear(file, owner)) return false;
   }
   return create(file);
+}
+
+/** Takes a dead process's lock away, and puts back what turns out to be another process's new one. */
+function clear(file: string, dead: number): boolean {
+  const aside = `${file}.${process.pid}`;
+  try {
+    renameSync(file, aside);
+    if (holder(aside) === dead) return true;
+    linkSync(aside, file);
+    return false;
+  } catch {
+    return false;
+  } finally {
+    rmSync(aside, { force: true });
+  }
 }
 
 /** A link appears whole, with the process id in it, or not at all. */
