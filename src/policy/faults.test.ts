@@ -36,29 +36,29 @@ describe("a schema's check", () => {
     expect(checked).toEqual({ faults: [{ path: ["rows", ""], message: "key must not be empty", at: "key" }] });
   });
 
-  test.each<[z.ZodType, unknown, string]>([
-    [z.string(), 5, "must be a text, not 5"],
-    [z.number(), Number.POSITIVE_INFINITY, "must be a number, not Infinity"],
-    [z.int(), 1.5, "must be a whole number, not 1.5"],
-    [z.boolean(), "yes", 'must be true or false, not "yes"'],
-    [z.array(z.string()), null, "must be a list, not null"],
-    [z.record(z.string(), z.string()), [], "must be a map, not a list"],
-    [z.literal("v1"), "v2", 'must be v1, not "v2"'],
-    [z.enum(["last", "reject"]), "first", 'must be one of last, reject, not "first"'],
-    [z.enum(["last", "reject"]), undefined, "is missing, it must be one of last, reject"],
-    [z.number().gt(0), 0, "must be more than 0"],
-    [z.number().max(100), 101, "must be at most 100"],
-    [z.number().lt(100), 100, "must be less than 100"],
-    [z.string().min(1), "", "must not be empty"],
-    [z.string().min(3), "ab", "must have at least 3 characters"],
-    [z.string().max(1), "ab", "must have at most 1 characters"],
-    [z.array(z.string()).min(1), [], "must not be empty"],
-    [z.array(z.string()).min(2), ["a"], "must have at least 2 entries"],
-    [z.string().regex(/^a+$/), "b", "must match /^a+$/"],
-    [z.string().regex(/^a+$/, "must be the letter a"), "b", "must be the letter a"],
-    [z.url(), "x", "is not a valid url"],
-    [z.string().refine(() => false, "is reserved"), "x", "is reserved"],
-  ])("says it in words that follow the place: %#", (schema, data, message) => {
+  test.each<[message: string, z.ZodType, unknown]>([
+    ["must be a text, not 5", z.string(), 5],
+    ["must be a number, not Infinity", z.number(), Number.POSITIVE_INFINITY],
+    ["must be a whole number, not 1.5", z.int(), 1.5],
+    ['must be true or false, not "yes"', z.boolean(), "yes"],
+    ["must be a list, not null", z.array(z.string()), null],
+    ["must be a map, not a list", z.record(z.string(), z.string()), []],
+    ['must be v1, not "v2"', z.literal("v1"), "v2"],
+    ['must be one of last, reject, not "first"', z.enum(["last", "reject"]), "first"],
+    ["is missing, it must be one of last, reject", z.enum(["last", "reject"]), undefined],
+    ["must be more than 0", z.number().gt(0), 0],
+    ["must be at most 100", z.number().max(100), 101],
+    ["must be less than 100", z.number().lt(100), 100],
+    ["must not be empty", z.string().min(1), ""],
+    ["must have at least 3 characters", z.string().min(3), "ab"],
+    ["must have at most 1 characters", z.string().max(1), "ab"],
+    ["must not be empty", z.array(z.string()).min(1), []],
+    ["must have at least 2 entries", z.array(z.string()).min(2), ["a"]],
+    ["must match /^a+$/", z.string().regex(/^a+$/), "b"],
+    ["must be the letter a", z.string().regex(/^a+$/, "must be the letter a"), "b"],
+    ["is not a valid url", z.url(), "x"],
+    ["is reserved", z.string().refine(() => false, "is reserved"), "x"],
+  ])("says after the place that it %s", (message, schema, data) => {
     expect(lines(schema, data)).toEqual([`: ${message}`]);
   });
 

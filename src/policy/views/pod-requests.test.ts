@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Json, JsonObject } from "../../protocol/json.ts";
-import { Unreadable } from "../view.ts";
+import type { JsonObject } from "../../protocol/json.ts";
 import { podNonZeroRequests, podRequests } from "./pod-requests.ts";
 
 const Mi = 1024n ** 2n;
@@ -165,19 +164,6 @@ describe("what a pod takes of a node", () => {
   ])("is %s", (_, spec, status, amounts) => {
     expect(read({ spec, status })).toEqual(amounts);
   });
-
-  test.each<[Json]>([
-    [null],
-    [{}],
-    [{ containers: null }],
-    [{ containers: [] }],
-    [{ containers: [null] }],
-    [{ containers: [{ resources: null }] }],
-    [{ containers: [{ resources: { requests: null, limits: null } }], initContainers: [null], overhead: null }],
-    [{ containers: [{}], resources: { requests: {}, limits: {} } }],
-  ])("is nothing where the parts of a pod are missing: %j", (spec) => {
-    expect(read({ spec, status: null })).toEqual({});
-  });
 });
 
 describe("for scoring", () => {
@@ -194,44 +180,5 @@ describe("for scoring", () => {
   test("what the pod asks for as a whole counts as it is", () => {
     const spec = { containers: [{}, {}], resources: { requests: { cpu: "50m" } } };
     expect(readNonZero({ spec })).toEqual({ cpu: 50n, memory: 400n * Mi });
-  });
-});
-
-describe("a quantity that cannot be understood", () => {
-  const bad = { cpu: "one" };
-  const problem = 'is not a quantity such as 500m, 2 or 16Gi: "one"';
-  const good = asking({ cpu: "1" });
-  test.each<[string, JsonObject]>([
-    ["spec.containers[1].resources.requests.cpu", { spec: { containers: [good, asking(bad)] } }],
-    ["spec.containers[0].resources.limits.cpu", { spec: { containers: [{ resources: { limits: bad } }] } }],
-    ["spec.initContainers[0].resources.requests.cpu", { spec: { initContainers: [asking(bad)] } }],
-    ["spec.overhead.cpu", { spec: { containers: [good], overhead: bad } }],
-    ["spec.resources.requests.cpu", { spec: { resources: { requests: bad } } }],
-    ["spec.resources.limits.cpu", { spec: { resources: { limits: bad } } }],
-    ["status.allocatedResources.cpu", { status: { allocatedResources: bad } }],
-    ["status.resources.requests.cpu", { status: { resources: { requests: bad } } }],
-    [
-      "status.containerStatuses[0].allocatedResources.cpu",
-      { status: { containerStatuses: [{ allocatedResources: bad }] } },
-    ],
-    [
-      "status.initContainerStatuses[1].resources.requests.cpu",
-      { status: { initContainerStatuses: [{}, { resources: { requests: bad } }] } },
-    ],
-  ])("is named: %s", (field, pod) => {
-    expect(read(pod)).toEqual(new Unreadable(field, problem));
-    expect(readNonZero(pod)).toEqual(new Unreadable(field, problem));
-  });
-
-  test.each<[string, string, JsonObject]>([
-    ["spec.containers", "is not a list", { spec: { containers: {} } }],
-    ["status.conditions", "is not a list", { status: { conditions: "none" } }],
-    [
-      "spec.containers[0].resources.requests",
-      "is not a map of quantities",
-      { spec: { containers: [{ resources: { requests: ["1"] } }] } },
-    ],
-  ])("is no worse than a list or map of another type: %s", (field, problem, pod) => {
-    expect(read(pod)).toEqual(new Unreadable(field, problem));
   });
 });
