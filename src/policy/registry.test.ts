@@ -6,6 +6,7 @@ import type { Policy } from "./policy.ts";
 import { registry } from "./registry.ts";
 import { prepare } from "./run.ts";
 import type { Lookup, View } from "./view.ts";
+import { devicesMessage, PUBLISHED_CONDITION } from "./views/devices.ts";
 
 const facts: FleetFacts = {
   apiVersion: "berth.dev/v1alpha1",
@@ -17,6 +18,7 @@ const facts: FleetFacts = {
 
 /** Arguments under which a plugin has most to say; the defaults for plugins not named here. */
 const talkative: Record<string, unknown> = {
+  GpuMemory: { whenUnknown: "reject" },
   NodeCost: { unpriced: "reject" },
   NodeLabel: { require: { type: ["a", "b"] }, forbid: { zone: ["a"], retiring: [] }, prefer: { disk: ["x"] } },
 };
@@ -24,13 +26,30 @@ const talkative: Record<string, unknown> = {
 const label = fc.constantFrom("a", "b", "c");
 const labels = fc.dictionary(fc.constantFrom("type", "zone", "disk", "retiring", "topology.kubernetes.io/zone"), label);
 const quantity = fc.constantFrom("4", "3920m", "16Gi", "0", "nonsense", "-1", "1e3");
+const memory = fc.bigInt({ min: -1n, max: 12n });
+const gpu = fc.record({ id: fc.constantFrom("0", "1"), total: memory, used: memory, healthy: fc.boolean() });
+const published = fc.oneof(
+  fc.constant("nonsense"),
+  fc
+    .record({ "aliyun.com/gpu-mem": fc.array(gpu, { maxLength: 3 }) })
+    .map((devices) => devicesMessage({ generation: 1, devices })),
+);
+const condition = published.map((message) => ({ type: PUBLISHED_CONDITION, message }));
 const node = fc.record({
   metadata: fc.record({ name: fc.uuid(), labels }),
-  status: fc.record({ allocatable: fc.dictionary(fc.constantFrom("cpu", "memory", "pods"), quantity) }),
+  status: fc.record({
+    allocatable: fc.dictionary(fc.constantFrom("cpu", "memory", "pods"), quantity),
+    conditions: fc.array(condition, { maxLength: 1 }),
+  }),
 });
+const limits = fc.dictionary(
+  fc.constantFrom("aliyun.com/gpu-mem", "aliyun.com/gpu-count"),
+  fc.constantFrom("0", "1", "4", "8", "25", "-1"),
+);
+const container = limits.map((limits) => ({ resources: { requests: { cpu: "1", memory: "1Gi" }, limits } }));
 const pod = fc.record({
   metadata: fc.record({ name: fc.uuid(), uid: fc.uuid() }),
-  spec: fc.record({ containers: fc.constant([{ resources: { requests: { cpu: "1", memory: "1Gi" } } }]) }),
+  spec: fc.record({ containers: fc.array(container, { minLength: 1, maxLength: 3 }) }),
 });
 
 function lookup(object: object): Lookup {
