@@ -38,7 +38,8 @@ export async function admit(
   if (!caller) return unknownCaller(target);
   const allowed = caller.profiles === undefined || caller.profiles.includes(target.profile);
   const decider = allowed ? doors.deciders(target.profile) : undefined;
-  if (!decider) return { status: 404, error: `no profile ${target.profile} for this caller`, caller };
+  // Not by its name: a path secret may stand where the profile belongs.
+  if (!decider) return { status: 404, error: "no such profile for this caller", caller };
   const wrong = wrongForm(request, target.verb);
   return wrong ? { ...wrong, caller } : { caller, verb: target.verb, decider };
 }

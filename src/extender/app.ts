@@ -155,13 +155,11 @@ async function turnAway(c: Context, host: Host, turned: Turned): Promise<Respons
     error: turned.error,
     caller: turned.caller?.name ?? null,
   });
-  const drained = await discardBody(c.req.raw, bodyOptions(host));
+  await discardBody(c.req.raw, bodyOptions(host));
   for (const [name, value] of Object.entries(turned.headers ?? {})) c.header(name, value);
-  if (!drained) c.header("Connection", "close");
   return refuse(c, turned.status, turned.error);
 }
 
 function refuse(c: Context, status: 400 | 401 | 404 | 405 | 413 | 415 | 500, error: string): Response {
-  if (status === 413) c.header("Connection", "close");
   return c.json({ error }, status);
 }

@@ -2,7 +2,7 @@ import { rank } from "../policy/rank.ts";
 import type { Refusal, Row } from "../policy/run.ts";
 import { filterAnswer, filterError, prioritizeAnswer } from "../protocol/answer.ts";
 import type { ExtenderArgs } from "../protocol/args.ts";
-import { field } from "../protocol/json.ts";
+import { field, type Json } from "../protocol/json.ts";
 import type { Decider, Decision, DecisionVerb } from "./decider.ts";
 
 /** An answer's bytes and what the log says of the decision behind it. */
@@ -15,6 +15,9 @@ export interface Answer {
 
 /** At most this many nodes are named in one log line. */
 const NAMED_NODES = 5;
+
+/** No name in Kubernetes has more characters: DNS-1123 subdomain. */
+const LONGEST_NAME = 253;
 
 /** Decides one request and writes the answer in the form that was asked for. */
 export async function decideAndAnswer(decider: Decider, verb: DecisionVerb, args: ExtenderArgs): Promise<Answer> {
@@ -61,11 +64,17 @@ function describeQuestion(decider: Decider, verb: DecisionVerb, args: ExtenderAr
   return {
     policy: decider.policy,
     verb,
-    pod: `${field(metadata, "namespace") ?? "default"}/${field(metadata, "name") ?? ""}`,
-    uid: field(metadata, "uid") ?? null,
+    pod: `${textOf(metadata, "namespace") ?? "default"}/${textOf(metadata, "name") ?? ""}`,
+    uid: textOf(metadata, "uid") ?? null,
     nodes: args.nodes.length,
     ...(args.duplicates.length > 0 && { duplicateNodes: args.duplicates.slice(0, NAMED_NODES) }),
   };
+}
+
+/** What may be in a field that the API server would have checked is not for a log line, unless it is text. */
+function textOf(metadata: Json | undefined, key: string): string | undefined {
+  const value = field(metadata, key);
+  return typeof value === "string" ? value.slice(0, LONGEST_NAME) : undefined;
 }
 
 /** Refusals by plugin, and the nodes whose objects could not be read: those need somebody's attention. */

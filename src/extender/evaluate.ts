@@ -8,7 +8,8 @@ import { EVALUATE_PROTOCOL } from "./describe.ts";
 
 /**
  * Answers a question in facts instead of objects: `{protocol, plugins?, explain?, pod: {<view>: fact}, nodes:
- * [{<view>: fact}]}` gives a row for each node, in order, and with `explain` what every plugin saw.
+ * [{<view>: fact}]}` gives a row for each node, in order, and with `explain` what every plugin saw. A fact that the
+ * asker could not read is `{unreadable: {field, problem}}`.
  *
  * @throws {ShapeError} for another protocol, an unknown plugin, a fact that is missing or not one
  * @throws {PluginError} when a plugin's own code fails
@@ -60,11 +61,17 @@ function factLookup(views: readonly View<unknown>[], facts: Json | undefined, pl
     const fact = field(facts, view.name);
     if (fact === undefined) throw new ShapeError(`${place} lacks the fact ${view.name}`);
     const checked = view.fact.safeParse(fact);
-    if (!checked.success) throw new ShapeError(`${place}.${view.name} is not what this view reads`);
-    values.set(view.name, checked.data);
+    const read = checked.success ? checked.data : unreadableOf(fact);
+    if (read === undefined) throw new ShapeError(`${place}.${view.name} is not what this view reads`);
+    values.set(view.name, read);
   }
   return <T>(view: View<T>) =>
     values.has(view.name) ? (values.get(view.name) as T) : new Unreadable(view.name, "cannot be asked about from here");
+}
+
+function unreadableOf(fact: Json): Unreadable | undefined {
+  const { field: place, problem } = Object(field(fact, "unreadable"));
+  return typeof place === "string" && typeof problem === "string" ? new Unreadable(place, problem) : undefined;
 }
 
 function rowToJson(row: Row) {
