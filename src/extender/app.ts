@@ -155,7 +155,7 @@ async function turnAway(c: Context, host: Host, turned: Turned): Promise<Respons
     error: turned.error,
     caller: turned.caller?.name ?? null,
   });
-  await discardBody(c.req.raw, bodyOptions(host));
+  await discardBody(c.req.raw, host);
   for (const [name, value] of Object.entries(turned.headers ?? {})) c.header(name, value);
   return refuse(c, turned.status, turned.error);
 }
