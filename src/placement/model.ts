@@ -13,6 +13,8 @@ export interface PlacedPod {
   readonly terminal: boolean;
   /** Device memory that the pod asks for, in the cluster's own unit; 0 for a pod that asks for none. */
   readonly request: bigint;
+  /** Why no node can serve its device request, in words: such a pod is refused, not bound without a device. */
+  readonly problem?: string;
   /** The device its annotations name; absent for a pod that reached its node without them. */
   readonly assigned?: {
     readonly device: string;

@@ -48,7 +48,7 @@ export const gpuRequest: View<GpuRequest> = {
     containers: z.int().min(0),
     problem: z.enum(["zero", "count-only", "unreadable"]).exactOptional(),
   }),
-  read: (pod) => readRequest(pod),
+  read: (pod) => readGpuRequest(pod),
 };
 
 /** One container's limits of the two resources; undefined where it has none, `bad` where it is no quantity. */
@@ -57,7 +57,8 @@ interface Limits {
   readonly count: bigint | "bad" | undefined;
 }
 
-function readRequest(pod: JsonObject): GpuRequest {
+/** Reads the fact of {@link gpuRequest}: it can always be told. */
+export function readGpuRequest(pod: JsonObject): GpuRequest {
   const limits = lastingContainers(pod).map(readLimits);
   const asked = limits.map(({ memory }) => memory).filter((memory) => memory !== undefined);
   const amounts = asked.filter((memory) => memory !== "bad" && memory > 0n) as bigint[];
