@@ -30,7 +30,10 @@ export function cloudflarePeer(request: Request): Peer {
   };
 }
 
-/** The CN of a distinguished name such as `CN=kube-scheduler,O=system:masters`; names with escapes are not taken. */
+/**
+ * The CN of a distinguished name such as `CN=kube-scheduler,O=system:masters`. Names with escapes are not taken, and
+ * an escaped comma is part of a value, whatever stands behind it.
+ */
 function commonName(subject: string): string | undefined {
-  return /(?:^|,)CN=([^,\\+"]+)(?:,|$)/.exec(subject)?.[1];
+  return /(?:^|(?<!\\),)CN=([^,\\+"]+)(?:,|$)/.exec(subject)?.[1];
 }
