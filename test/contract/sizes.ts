@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import { args, itemsText, JSON_BODY, NODES, nodeText, SCORES } from "./fixtures.ts";
+import { AS_A } from "./secrets.ts";
+import type { Witness } from "./witness.ts";
+
+const headers = { ...AS_A, ...JSON_BODY };
+const MIB = 1024 * 1024;
+
+/** The default limit of a body. */
+const LIMIT = 32 * MIB;
+
+/** A cluster whose filter request is 14 MB, as an installation of 780 nodes reported (O-11). Every fourth is refused. */
+function largeCluster(): {
+  readonly nodes: readonly string[];
+  readonly kept: readonly string[];
+  readonly body: string;
+} {
+  const padding = "x".repeat(17_600);
+  const names = Array.from({ length: 780 }, (_, index) => `node-${index}`);
+  const nodes = names.map((name, index) =>
+    nodeText(name, {
+      type: "small",
+      labels: { padding, ...(index % 4 === 3 && { "berth.dev/retiring": "" }) },
+    }),
+  );
+  return { nodes, kept: nodes.filter((_, index) => index % 4 !== 3), body: args({ nodes }) };
+}
+
+/** Text in pieces, so that nobody can know its length beforehand. */
+export function inPieces(pieces: Iterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const iterator = pieces[Symbol.iterator]();
+  return new ReadableStream({
+    pull(controller) {
+      const { done, value } = iterator.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+  });
+}
+
+function* cut(bytes: Uint8Array, size: number): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
+}
+
+function* blanks(bytes: number): Generator<Uint8Array> {
+  for (let sent = 0; sent < bytes; sent += MIB) yield new Uint8Array(Math.min(MIB, bytes - sent)).fill(0x20);
+}
+
+/** Large requests, and too large ones. */
+export function sizes(witness: () => Witness): void {
+  const ask = (verb: string, body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>) =>
+    witness().ask(`/default/${verb}`, { headers, body });
+
+  describe("a request of 780 nodes and 14 MB (O-11)", () => {
+    const cluster = largeCluster();
+
+    it("is answered as any other, ten at a time", async () => {
+      expect(cluster.body.length).toBeGreaterThan(14e6);
+      const answers = await Promise.all(Array.from({ length: 10 }, () => ask("filter", cluster.body)));
+      for (const { status, text } of answers) {
+        expect(status).toBe(200);
+        // Not toBe: a difference of megabytes would be printed.
+        expect(itemsText(text) === cluster.kept.join(",")).toBe(true);
+      }
+      expect((await ask("prioritize", args())).json).toEqual(SCORES);
+    });
+
+    it("is read the same when its length is not told beforehand", async () => {
+      const { status, json } = await ask(
+        "prioritize",
+        inPieces(cut(new TextEncoder().encode(cluster.body), 1_000_003)),
+      );
+      expect(status).toBe(200);
+      expect(json).toHaveLength(780);
+    });
+  });
+
+  describe("a body over the limit", () => {
+    const told = { error: `the body is larger than ${LIMIT} bytes: raise the limit or send fewer nodes` };
+
+    it("is refused by its real size when its length is not told", async () => {
+      const { status, json } = await ask("filter", inPieces(blanks(LIMIT + MIB)));
+      expect(status).toBe(413);
+      expect(json).toEqual(told);
+      expect((await ask("prioritize", args())).json).toEqual(SCORES);
+    });
+
+    it("is refused by the length that it has", async () => {
+      const { status, json } = await ask("prioritize", new Uint8Array(LIMIT + 1).fill(0x20));
+      expect(status).toBe(413);
+      expect(json).toEqual(told);
+      expect((await ask("prioritize", args())).json).toEqual(SCORES);
+    });
+
+    it("is read when it has the last byte that is allowed", async () => {
+      const body = args({ nodes: [NODES.small] });
+      const full = new Uint8Array(LIMIT).fill(0x20);
+      full.set(new TextEncoder().encode(body));
+      const { status, json } = await ask("prioritize", full);
+      expect(status).toBe(200);
+      expect(json).toEqual([{ Host: "small", Score: 10 }]);
+    });
+  });
+}
