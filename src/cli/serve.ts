@@ -1,21 +1,20 @@
+import { once } from "node:events";
 import { serveOnNode } from "../adapters/node.ts";
 import { readSettings } from "../adapters/node-settings.ts";
 import { jsonLines } from "../extender/log.ts";
+import { stopSignal } from "./stop-signal.ts";
 
-/** Serves the function on Node until SIGTERM or SIGINT: `npm run serve`. */
-async function main(): Promise<void> {
-  const log = jsonLines((line) => process.stdout.write(`${line}\n`), Date.now);
+/**
+ * Serves the function on Node until SIGTERM, SIGINT or SIGHUP, with a log of JSON lines on stdout.
+ *
+ * @throws an error whose message is for people: a setting, a file or the port is not usable
+ */
+export async function serve(): Promise<void> {
+  const stop = stopSignal();
+  const log = jsonLines((line) => void process.stdout.write(`${line}\n`), Date.now);
   const listener = await serveOnNode(readSettings(process.env), log);
   log("info", "serving", { url: listener.url });
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => {
-      log("info", "stopping", { signal });
-      void listener.stop().then(() => process.exit(0));
-    });
-  }
+  if (!stop.aborted) await once(stop, "abort");
+  log("info", "stopping", { signal: stop.reason });
+  await listener.stop();
 }
-
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-});

@@ -9,5 +9,5 @@ export const COMPILED = fileURLToPath(new URL("../../dist/contract/policy.json",
 export default async function setup(): Promise<void> {
   const root = fileURLToPath(new URL("../../", import.meta.url));
   const policy = ["--config", "test/contract/berth.yaml", "--facts", "test/contract/facts.json", "--out", COMPILED];
-  await promisify(execFile)(process.execPath, ["src/cli/compile-policy.ts", ...policy], { cwd: root });
+  await promisify(execFile)(process.execPath, ["src/cli/berth.js", "policy", "compile", ...policy], { cwd: root });
 }

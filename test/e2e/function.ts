@@ -79,7 +79,7 @@ export async function startOnNode(home: Home, policy: FunctionPolicy): Promise<R
   const place = await prepare(home, "function");
   await writePolicy(place.folder, policy);
   return run(home, place, {
-    args: [join(root, "src/cli/serve.ts")],
+    args: [join(root, "src/cli/berth.js"), "serve"],
     env: {
       ...policy.secrets,
       BERTH_LISTEN: `127.0.0.1:${place.port}`,
