@@ -66,6 +66,19 @@ describe("ranking nodes", () => {
     expect(rank([column], [undefined, [1], [5]])).toEqual([0, 10, 0]);
   });
 
+  it("does not count the weight of a plugin that has nothing to say of this pod", () => {
+    const columns: Column[] = [
+      { plugin: "Silent", weight: 9, scale: "none" },
+      { plugin: "Cost", weight: 1, scale: "range-reversed" },
+    ];
+    expect(
+      rank(columns, [
+        [undefined, 1],
+        [undefined, 2],
+      ]),
+    ).toEqual([10, 0]);
+  });
+
   it("gives 0 to every node when no plugin scores", () => {
     expect(rank([], [[], [], undefined])).toEqual([0, 0, 0]);
   });

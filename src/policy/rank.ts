@@ -19,28 +19,34 @@ export function rank(columns: readonly Column[], rows: readonly RawScores[]): nu
   return weightedMeans(columns, rows).map(extenderScore);
 }
 
-/** The weighted mean, 0…100, behind each node's final score. 0 for refused nodes and where no plugin scores. */
+/**
+ * The weighted mean, 0…100, behind each node's final score. 0 for refused nodes and where no plugin scores. A plugin
+ * that knows no node's score has nothing to say of this pod, and its weight does not count.
+ */
 export function weightedMeans(columns: readonly Column[], rows: readonly RawScores[]): number[] {
-  const total = columns.reduce((sum, column) => sum + column.weight, 0);
   const means = new Array<number>(rows.length).fill(0);
-  if (total === 0) return means;
-  for (const [index, column] of columns.entries()) {
-    const scaled = scaleScores(
-      column.scale,
-      rows.map((row) => row?.[index]),
-    );
+  const speaking = columns
+    .map(({ weight, scale }, index) => ({ weight, scale, raw: rows.map((row) => row?.[index]) }))
+    .filter(({ raw }) => raw.some(isKnown));
+  const total = speaking.reduce((sum, { weight }) => sum + weight, 0);
+  for (const { weight, scale, raw } of speaking) {
+    const scaled = scaleScores(scale, raw);
     for (let node = 0; node < means.length; node++) {
-      means[node] = (means[node] ?? 0) + ((scaled[node] ?? 0) * column.weight) / total;
+      means[node] = (means[node] ?? 0) + ((scaled[node] ?? 0) * weight) / total;
     }
   }
   return means;
 }
 
+function isKnown(score: RawScore): score is number {
+  return score !== undefined && Number.isFinite(score);
+}
+
 /** Scales one plugin's raw scores to 0…100. Unknown and non-finite ones become 0 and do not move the others. */
 export function scaleScores(scale: Scale, raw: readonly RawScore[]): number[] {
-  const known = raw.filter((score): score is number => score !== undefined && Number.isFinite(score));
+  const known = raw.filter(isKnown);
   const toScaled = scaling(scale, extreme(known, Math.min), extreme(known, Math.max));
-  return raw.map((score) => (score === undefined || !Number.isFinite(score) ? 0 : clamp(toScaled(score))));
+  return raw.map((score) => (isKnown(score) ? clamp(toScaled(score)) : 0));
 }
 
 function scaling(scale: Scale, lowest: number, highest: number): (score: number) => number {

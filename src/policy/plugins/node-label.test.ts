@@ -43,6 +43,10 @@ describe("NodeLabel", () => {
     expect(score?.({ labels: { zone: "c" } })).toBe(0);
   });
 
+  it("does not score when nothing is preferred, so that its weight does not thin out what others say", () => {
+    expect(judge({ require: { a: [] } }).score).toBeUndefined();
+  });
+
   it("reads no label but those that its arguments name", () => {
     const args = nodeLabel.args.parse({ require: { a: [] }, forbid: { b: [] }, prefer: { c: ["x"] } });
     const labels = nodeLabel.reads(args, {} as never).node?.labels;

@@ -44,7 +44,7 @@ export const nodeLabel = definePlugin({
         if (!required.every(([key, values]) => has(labels, key, values))) return MISSING;
         return forbidden.some(([key, values]) => has(labels, key, values)) ? FORBIDDEN : undefined;
       },
-      score: ({ labels }) => meanPreference(labels, preferred),
+      ...(preferred.length > 0 && { score: ({ labels }: { labels: Labels }) => meanPreference(labels, preferred) }),
     };
   },
 });
@@ -54,9 +54,8 @@ function has(labels: Labels, key: string, values: readonly string[]): boolean {
   return value !== undefined && (values.length === 0 || values.includes(value));
 }
 
-/** The mean over the preferred labels; a profile that prefers nothing scores every node 0. */
+/** The mean over the preferred labels, of which there is at least one. */
 function meanPreference(labels: Labels, preferred: readonly [string, readonly string[]][]): number {
-  if (preferred.length === 0) return 0;
   const sum = preferred.reduce((total, [key, values]) => total + preference(labels[key], values), 0);
   return sum / preferred.length;
 }
