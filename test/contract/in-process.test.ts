@@ -3,8 +3,11 @@ import type { Peer } from "../../src/extender/callers.ts";
 import { createFunction } from "../../src/extender/function.ts";
 import { jsonLines } from "../../src/extender/log.ts";
 import { loadCompiled } from "../../src/policy/compiled.ts";
+import { loadPolicies, type PolicySet } from "../../src/policy/profile.ts";
 import { registry } from "../../src/policy/registry.ts";
 import { contractSuite } from "./contract.ts";
+import { pluginSuite, testConfiguration, testPlugins } from "./plugins.ts";
+import { SECRETS } from "./secrets.ts";
 import { type Call, requestInit, type Settings, type Target } from "./target.ts";
 
 const BASE = "https://berth.example";
@@ -19,9 +22,9 @@ function peerOf({ certificate, from }: Call): Peer {
   };
 }
 
-async function start({ secrets, open }: Settings): Promise<Target> {
+async function call(policies: PolicySet, { secrets, open }: Settings): Promise<Target> {
   const lines: string[] = [];
-  const app = await createFunction(await loadCompiled(compiled, registry), {
+  const app = await createFunction(policies, {
     secret: (name) => secrets[name],
     openOnLoopback: open === "loopback",
     peer: (_, env) => env as Peer,
@@ -36,4 +39,12 @@ async function start({ secrets, open }: Settings): Promise<Target> {
   };
 }
 
-contractSuite("called in process", start, { connections: false, distance: true });
+contractSuite("called in process", async (settings) => call(await loadCompiled(compiled, registry), settings), {
+  connections: false,
+  distance: true,
+});
+
+const facts = { apiVersion: "berth.dev/v1alpha1", kind: "FleetFacts" } as const;
+pluginSuite("called in process", async () =>
+  call(await loadPolicies(testConfiguration, facts, testPlugins), { secrets: SECRETS }),
+);

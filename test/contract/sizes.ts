@@ -51,7 +51,7 @@ export function sizes(witness: () => Witness): void {
   const ask = (verb: string, body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>) =>
     witness().ask(`/default/${verb}`, { headers, body });
 
-  describe("a request of 780 nodes and 14 MB (O-11)", () => {
+  describe("a request of 780 nodes and 14 MB (O-11)", { timeout: 120_000 }, () => {
     const cluster = largeCluster();
 
     it("is answered as any other, ten at a time", async () => {
