@@ -13,7 +13,7 @@ export interface NodeSettings extends PolicyFiles {
   readonly secret: (name: string) => string | undefined;
 }
 
-/** A setting that makes no sense; the message names it and what it should be. */
+/** Settings that make no sense; the message has a line for each, with its name and what it should be. */
 export class SettingsError extends Error {}
 
 /**
@@ -21,35 +21,65 @@ export class SettingsError extends Error {}
  * BERTH_TLS_KEY, BERTH_CLIENT_CA (files), BERTH_OPEN, BERTH_BODY_LIMIT, and callers' secrets by their names or from
  * the file that `<NAME>_FILE` names, as mounted secrets are.
  *
- * @throws {SettingsError}
+ * @throws {SettingsError} with every fault; the function for secrets throws it for a file that cannot be read
  */
 export function readSettings(env: NodeJS.ProcessEnv): NodeSettings {
+  const problems = [tlsProblem(env), openProblem(env["BERTH_OPEN"]), limitProblem(env["BERTH_BODY_LIMIT"])];
+  const address = parseAddress(env["BERTH_LISTEN"] ?? "127.0.0.1:8443");
+  const faults = [...("problem" in address ? [address.problem] : []), ...problems.filter((each) => each !== undefined)];
+  if ("problem" in address || faults.length > 0) throw new SettingsError(faults.join("\n"));
   const tls = tlsFiles(env);
   return {
     configFile: env["BERTH_CONFIG"] ?? "berth.yaml",
     factsFile: env["BERTH_FACTS"] ?? "facts.json",
-    ...address(env["BERTH_LISTEN"] ?? "127.0.0.1:8443"),
+    ...address,
     ...(tls && { tls }),
     openOnLoopback: env["BERTH_OPEN"] === "loopback",
     bodyLimit: bodyLimit(env["BERTH_BODY_LIMIT"]),
-    secret: (name) => env[name] ?? secretFile(env[`${name}_FILE`]),
+    secret: (name) => env[name] ?? readSecret(`${name}_FILE`, env[`${name}_FILE`]),
   };
 }
 
-function address(listen: string): { host: string; port: number } {
+function parseAddress(listen: string): { host: string; port: number } | { problem: string } {
   const [, host, port] = /^(.+):(\d{1,5})$/.exec(listen) ?? [];
-  if (!host || Number(port) > 65535) throw new SettingsError(`BERTH_LISTEN must be host:port, not ${listen}`);
+  if (!host || Number(port) > 65_535) {
+    return { problem: `BERTH_LISTEN must be host:port, such as 0.0.0.0:8443, not ${JSON.stringify(listen)}` };
+  }
   return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
 }
 
-function tlsFiles(env: NodeJS.ProcessEnv): TlsFiles | undefined {
-  const { BERTH_TLS_CERT: certFile, BERTH_TLS_KEY: keyFile, BERTH_CLIENT_CA: clientCaFile } = env;
-  if (!certFile && !keyFile && !clientCaFile) return undefined;
-  if (!certFile || !keyFile) throw new SettingsError("BERTH_TLS_CERT and BERTH_TLS_KEY go together: set both");
-  return { certFile, keyFile, ...(clientCaFile && { clientCaFile }) };
+function tlsProblem({ BERTH_TLS_CERT: cert, BERTH_TLS_KEY: key, BERTH_CLIENT_CA: ca }: NodeJS.ProcessEnv) {
+  if (Boolean(cert) !== Boolean(key)) return "BERTH_TLS_CERT and BERTH_TLS_KEY go together: set both";
+  return ca && !cert ? "BERTH_CLIENT_CA needs BERTH_TLS_CERT and BERTH_TLS_KEY: set them too" : undefined;
+}
+
+/** A setting that opens doors must not be misread, in neither direction. */
+function openProblem(open: string | undefined): string | undefined {
+  if (open === undefined || open === "" || open === "loopback") return undefined;
+  return `BERTH_OPEN must be "loopback" or not set, not ${JSON.stringify(open)}`;
+}
+
+function limitProblem(limit: string | undefined): string | undefined {
+  if (limit === undefined || bodyLimit(limit) === Number(limit)) return undefined;
+  return `BERTH_BODY_LIMIT must be a number of bytes, such as 33554432, not ${JSON.stringify(limit)}`;
+}
+
+function tlsFiles({
+  BERTH_TLS_CERT: certFile,
+  BERTH_TLS_KEY: keyFile,
+  BERTH_CLIENT_CA: clientCaFile,
+}: NodeJS.ProcessEnv) {
+  return certFile && keyFile ? { certFile, keyFile, ...(clientCaFile && { clientCaFile }) } : undefined;
 }
 
 /** Secret files end with the newline of the editor that wrote them. */
-function secretFile(file: string | undefined): string | undefined {
-  return file === undefined ? undefined : readFileSync(file, "utf8").trimEnd();
+function readSecret(setting: string, file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    return readFileSync(file, "utf8").trimEnd();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? "there is no such file" : `the system answered ${code}`;
+    throw new SettingsError(`${setting} names ${file}, which cannot be read: ${why}`);
+  }
 }
