@@ -1,6 +1,8 @@
 import { once } from "node:events";
-import { describe, expect, it } from "vitest";
-import { ask, post, session, start, streamAnswer, tlsFiles, wire } from "./listener-fixture.ts";
+import * as http2 from "node:http2";
+import * as tls from "node:tls";
+import { describe, expect, it, vi } from "vitest";
+import { ask, authority, post, session, start, streamAnswer, tlsFiles, wire } from "./listener-fixture.ts";
 
 /** An app whose answers wait until the test lets them go. */
 function gate() {
@@ -93,6 +95,18 @@ describe("stopping", () => {
     await Promise.all(silent.map((client) => client.ended));
   });
 
+  it("ends an HTTP/2 session whose handshake was under way", async () => {
+    const { url, port, stop } = await start({ tls: await tlsFiles() });
+    const early = await wire(port);
+    await ask(await session(url));
+    const stopped = stop(LONG);
+    const late = http2.connect(url, {
+      createConnection: () => tls.connect({ socket: early.socket, ca: authority.certificate, ALPNProtocols: ["h2"] }),
+    });
+    await once(late, "close");
+    await stopped;
+  });
+
   it("cuts what is still open after the grace time", async () => {
     const { fetch, arrived } = gate();
     const { url, port, stop } = await start({ fetch, tls: await tlsFiles() });
@@ -132,7 +146,7 @@ describe("a connection between requests", () => {
   });
 
   it("ends when nothing has come for the idle time, HTTP/1.1 and HTTP/2", async () => {
-    const { url, port } = await start({ tls: await tlsFiles(), limits: { idleMs: 30 } });
+    const { url, port } = await start({ tls: await tlsFiles(), limits: { idleMs: 200 } });
     const client = await session(url);
     const gone = once(client, "close");
     const one = await wire(port, {});
@@ -162,13 +176,16 @@ describe("a fault in the app", () => {
   });
 
   it("is not seen in a client that leaves before its body was read", async () => {
-    const { port, lines } = await start();
-    const client = await wire(port);
-    client.send(post("x", 100));
-    client.socket.destroy();
-    const next = await wire(port);
-    next.send(post("hello"));
-    expect((await next.answer()).body).toBe("5");
+    const { url, port, lines } = await start({ tls: await tlsFiles() });
+    const one = await wire(port, {});
+    one.send(post("x", 100));
+    const two = await session(url);
+    two.request({ ":method": "POST", ":path": "/p/filter" }).write("x");
+    expect((await ask(await session(url), "hello")).body).toBe("5");
+    one.socket.destroy();
+    two.destroy();
+    const left = () => lines.filter((line) => line.message === "a client left before its request was read");
+    await vi.waitFor(() => expect(left()).toHaveLength(2));
     expect(lines.filter((line) => line.level !== "info")).toEqual([]);
   });
 

@@ -29,14 +29,16 @@ const UNUSED_MS = 1_000;
 /** Follows the connections of a server; call it before the server listens. */
 export function followConnections(server: AnyServer, tls: boolean): Connections {
   const sockets = new Set<Socket>();
-  const sessions = new Set<ServerHttp2Session>();
   const used = new WeakSet<Socket>();
   let stopping = false;
   let stopped: Promise<void> | undefined;
-  server.on("connection", (socket: Socket) => keep(sockets, socket));
-  server.on("secureConnection", (socket: TLSSocket) => keep(sockets, socket));
+  const keep = (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  };
+  server.on("connection", keep);
+  server.on("secureConnection", keep);
   server.on("session", (session: ServerHttp2Session) => {
-    keep(sessions, session);
     if (stopping) session.close();
   });
 
@@ -44,7 +46,6 @@ export function followConnections(server: AnyServer, tls: boolean): Connections 
     for (const socket of sockets) if (!used.has(socket) && mayBringRequests(socket, tls)) socket.destroy();
   };
   const cutAll = () => {
-    for (const session of sessions) session.destroy();
     for (const socket of sockets) socket.destroy();
   };
   return {
@@ -60,11 +61,6 @@ export function followConnections(server: AnyServer, tls: boolean): Connections 
       clearTimeout(cut);
     },
   };
-}
-
-function keep<T extends { once(event: "close", listener: () => void): unknown }>(all: Set<T>, one: T): void {
-  all.add(one);
-  one.once("close", () => all.delete(one));
 }
 
 async function close(server: AnyServer, unusedMs: number, cutUnused: () => void): Promise<void> {

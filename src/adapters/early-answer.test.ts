@@ -49,15 +49,18 @@ describe.each(speakers)("an answer before the body's end, $over", ({ connect, tl
     },
   );
 
-  it("reaches a client that reads nothing until it has sent everything", async () => {
-    const { port } = await start({ fetch: refuse, ...(await tls()) });
+  it.each([
+    ["unread", refuse, 401],
+    ["partly read", readSome, 413],
+  ])("reaches a client that reads nothing until it has sent everything, the body left %s", async (_, fetch, status) => {
+    const { port } = await start({ fetch, ...(await tls()) });
     const client = await connect(port);
     client.socket.pause();
-    client.send(post("", 5 * MB));
-    await sendSlowly(client, 5 * MB);
+    client.send(post("", 32 * MB));
+    await sendSlowly(client, 32 * MB);
     if (client.socket.writableLength > 0) await once(client.socket, "drain");
     client.socket.resume();
-    expect(await client.answer()).toMatchObject({ status: 401, body: "who are you?\n" });
+    expect((await client.answer()).status).toBe(status);
   });
 
   it("ends the connection when the client goes on sending for too long", async () => {
@@ -115,7 +118,7 @@ describe("an answer before the body's end, HTTP/2", () => {
 });
 
 describe("a request that does not arrive", () => {
-  const limits = { headersMs: 40, requestMs: 80 };
+  const limits = { headersMs: 300, requestMs: 400 };
 
   it.each(speakers)("is answered with 408 and its connection ends, $over", async ({ connect, tls }) => {
     const { port } = await start({ limits, ...(await tls()) });
@@ -142,7 +145,7 @@ describe("a request that does not arrive", () => {
 
   it("is not confused with an app that takes its time over a request that is whole", async () => {
     const slowly = async (request: Request) => {
-      await new Promise((resolve) => setTimeout(resolve, 3 * limits.requestMs));
+      await new Promise((resolve) => setTimeout(resolve, 2 * limits.requestMs));
       return new Response(await request.text());
     };
     const { url, port } = await start({ tls: await tlsFiles(), limits, fetch: slowly });

@@ -60,7 +60,8 @@ async function answer(request: Request, [incoming]: Exchange, { app, log }: Requ
     return await app.fetch(request, { peer: peerOf(incoming) });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    if (incoming.destroyed) log("info", "a client left before its request was read", { reason: message });
+    const left = incoming.destroyed || request.signal.aborted;
+    if (left) log("info", "a client left before its request was read", { reason: message });
     else log("error", "a request failed inside the server", { error: message });
     return new Response("internal error\n", { status: 500 });
   }

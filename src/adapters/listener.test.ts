@@ -78,9 +78,12 @@ describe("what is spoken", () => {
     expect(await ask(client)).toMatchObject({ status: 200, body: "small" });
   });
 
-  it("refuses headers beyond 16 KiB over HTTP/1.1 and HTTP/2", async () => {
-    const { port, url } = await start({ tls: await tlsFiles() });
-    const padding = "x".repeat(17 * 1024);
+  it.each([
+    [16, {}],
+    [4, { headerBytes: 4 * 1024 }],
+  ])("refuses headers beyond %i KiB over HTTP/1.1 and HTTP/2", async (kib, limits) => {
+    const { port, url } = await start({ tls: await tlsFiles(), limits });
+    const padding = "x".repeat((kib + 1) * 1024);
     const client = await wire(port, {});
     client.send(`GET / HTTP/1.1\r\nHost: localhost\r\nPadding: ${padding}\r\n\r\n`);
     expect(await client.answer()).toMatchObject({ status: 431, headers: { connection: "close" } });

@@ -38,7 +38,10 @@ function readPeer(socket: Socket): Peer {
   return { loopback, certificate: { names: [...new Set(names)], sha256 } };
 }
 
-/** A resumed session without a certificate counts as authorized in Node, so the certificate itself has to be there. */
+/**
+ * Older releases of Node call a TLS 1.3 session that was resumed without a certificate authorized, so the certificate
+ * itself has to be there.
+ */
 function verifiedCertificate(socket: TLSSocket): PeerCertificate | undefined {
   if (!socket.encrypted || !socket.authorized) return undefined;
   const certificate = socket.getPeerCertificate();
@@ -46,14 +49,10 @@ function verifiedCertificate(socket: TLSSocket): PeerCertificate | undefined {
 }
 
 /**
- * The DNS names in Node's text form `DNS:a, IP Address:…, DNS:"…"`. Names with a comma or a quote are JSON strings
- * there (Node 16.13.2, CVE-2021-44532): splitting at commas would let one name pose as two.
+ * The DNS names in Node's text form `IP Address:…, DNS:a, DNS:"b"`. Unusual names are JSON strings there, in which a
+ * comma is escaped (since CVE-2021-44532): no name can pose as two.
  */
-function dnsNames(alternatives: string | undefined): string[] {
-  const parts = (alternatives ?? "").matchAll(/([^:,"]+):((?:[^,"]|"(?:[^"\\]|\\.)*")*)(?:, |$)/gy);
-  return [...parts].filter(([, kind]) => kind === "DNS").map(([, , value = ""]) => unquoted(value));
-}
-
-function unquoted(value: string): string {
-  return value.startsWith('"') ? String(JSON.parse(value)) : value;
+function dnsNames(alternatives = ""): string[] {
+  const parts = alternatives.split(", ").filter((part) => part.startsWith("DNS:"));
+  return parts.map((part) => part.slice("DNS:".length)).map((name) => (name.startsWith('"') ? JSON.parse(name) : name));
 }
