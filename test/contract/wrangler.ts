@@ -20,7 +20,7 @@ export interface Ended {
  * @param folder where wrangler runs; this repository when not given
  */
 export async function dryRun(into: string, options: readonly string[] = [], folder: string = root): Promise<Ended> {
-  const args = [wrangler, "deploy", "--dry-run", "--minify", "--outdir", into, ...options];
+  const args = [wrangler, "deploy", "--dry-run", "--outdir", into, ...options];
   try {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: folder });
     return { code: 0, output: stdout + stderr };
