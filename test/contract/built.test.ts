@@ -4,16 +4,18 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
 import { createTestHarness } from "wrangler";
+import { COMPILED } from "./compile.ts";
 import { contractSuite } from "./contract.ts";
 import { http1Client } from "./http1.ts";
 import { type Call, requestInit, type Settings, type Target } from "./target.ts";
 import { tlsClientAuth } from "./tls-client-auth.ts";
 import { dryRun } from "./wrangler.ts";
 
-const configPath = fileURLToPath(new URL("../workerd/wrangler.toml", import.meta.url));
+// The Worker as it ships, but for the policy.
+const configPath = fileURLToPath(new URL("../../wrangler.toml", import.meta.url));
 const built = await mkdtemp(join(tmpdir(), "berth-built-"));
 afterAll(() => rm(built, { recursive: true }));
-const { code, output } = await dryRun(built, ["--config", configPath]);
+const { code, output } = await dryRun(built, ["--alias", `#policy:${COMPILED}`]);
 if (code !== 0) throw new Error(`the Worker was not built:\n${output}`);
 
 /** Where a call comes from: the host name is all that a Worker sees of it. */

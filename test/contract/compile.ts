@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-/** Where the suite's compiled policy lies; `test/workerd/wrangler.toml` names it too. */
+/** Where the suite's compiled policy lies; `vitest.config.ts` and `test/workerd/wrangler.toml` name it too. */
 export const COMPILED = fileURLToPath(new URL("../../dist/contract/policy.json", import.meta.url));
 
 /** Compiles the policy of this folder as a deploy would, before any test runs. */
