@@ -13,7 +13,8 @@ interface ByteReader {
 }
 
 /** The chunks of a body in workerd, large and read into one buffer. */
-export const cloudflareChunks: ReadChunks = (body) => {
+export const cloudflareChunks: ReadChunks = ({ body }) => {
+  if (!body) return [];
   const reader = body.getReader({ mode: "byob" }) as ByteReader;
   let buffer = new ArrayBuffer(CHUNK);
   const read = async () => {

@@ -73,8 +73,7 @@ describe.each(speakers)("an answer before the body's end, $over", ({ connect, tl
 
   it("keeps the connection when the body was there in time, read or not", async () => {
     const { port } = await start({
-      fetch: (request) =>
-        request.url.endsWith("/filter") ? refuse() : countBytes(request, { peer: { loopback: true } }),
+      fetch: (request, env) => (request.url.endsWith("/filter") ? refuse() : countBytes(request, env)),
       ...(await tls()),
     });
     const client = await connect(port);

@@ -8,10 +8,14 @@ import { readPolicyFiles } from "./policy-files.ts";
 
 const peer = (_: Request, env: unknown) => (env as ListenerEnv).peer;
 
+/** Whoever stops reading leaves the connection to the listener, which decides what becomes of it. */
+const chunks = (_: Request, env: unknown): AsyncIterable<Uint8Array> =>
+  (env as ListenerEnv).incoming.iterator({ destroyOnReturn: false });
+
 /** The function on Node. Rejects with a sentence for people when a file, a setting or the port is not usable. */
 export async function serveOnNode(settings: NodeSettings, log: Log): Promise<Listener> {
   const { configuration, facts } = await readPolicyFiles(settings, registry);
   const policies = await loadPolicies(configuration, facts, registry);
-  const app = await createFunction(policies, { ...settings, peer, log, now: Date.now });
+  const app = await createFunction(policies, { ...settings, peer, chunks, log, now: Date.now });
   return listen({ ...settings, app, log });
 }

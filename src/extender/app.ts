@@ -61,14 +61,10 @@ async function serve(c: Context, host: Host, health: Health): Promise<Response> 
   if ("status" in admitted) return turnAway(c, host, admitted);
   c.header("Berth-Policy", admitted.decider.policy);
   if (admitted.verb === "describe") return describe(c, admitted);
-  const body = await readBody(request, bodyOptions(host));
-  if (!body) {
-    return refuse(
-      c,
-      413,
-      `the body is larger than ${bodyOptions(host).limit} bytes: raise the limit or send fewer nodes`,
-    );
-  }
+  const options = bodyOptions(c, host);
+  const body = await readBody(request, options);
+  if (!body)
+    return refuse(c, 413, `the body is larger than ${options.limit} bytes: raise the limit or send fewer nodes`);
   try {
     return await dispatch(c, { host, health, admitted, body });
   } catch (error) {
@@ -78,8 +74,8 @@ async function serve(c: Context, host: Host, health: Health): Promise<Response> 
   }
 }
 
-function bodyOptions({ bodyLimit = DEFAULT_BODY_LIMIT, chunks }: Host): BodyOptions {
-  return { limit: bodyLimit, ...(chunks && { chunks }) };
+function bodyOptions(c: Context, { bodyLimit = DEFAULT_BODY_LIMIT, chunks }: Host): BodyOptions {
+  return { limit: bodyLimit, ...(chunks && { chunks: chunks(c.req.raw, c.env) }) };
 }
 
 interface Work {
@@ -155,7 +151,7 @@ async function turnAway(c: Context, host: Host, turned: Turned): Promise<Respons
     error: turned.error,
     caller: turned.caller?.name ?? null,
   });
-  await discardBody(c.req.raw, host);
+  await discardBody(c.req.raw, bodyOptions(c, host));
   for (const [name, value] of Object.entries(turned.headers ?? {})) c.header(name, value);
   return refuse(c, turned.status, turned.error);
 }

@@ -1,12 +1,17 @@
-/** Cuts a body into chunks, each valid until the next is asked for. Leaving the loop early cancels the body. */
-export type ReadChunks = (body: ReadableStream<Uint8Array>) => AsyncGenerator<Uint8Array, undefined, undefined>;
+/**
+ * Cuts a request's body into chunks, each valid until the next is asked for; none when there is no body. Leaving the
+ * loop early gives the rest up.
+ *
+ * @param env what the runtime told the app beside the request
+ */
+export type ReadChunks = (request: Request, env: unknown) => AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** How a host reads bodies. */
+/** How one request's body is read. */
 export interface BodyOptions {
   /** The most bytes that are taken. */
   readonly limit: number;
-  /** Where a runtime has a better way than its default reader. */
-  readonly chunks?: ReadChunks;
+  /** The body in chunks, where the runtime has a better way than its default reader. */
+  readonly chunks?: ReturnType<ReadChunks>;
 }
 
 const FIRST_BUFFER = 64 * 1024;
@@ -29,10 +34,9 @@ export async function readBody(request: Request, options: BodyOptions): Promise<
     await discardBody(request, options);
     return undefined;
   }
-  if (!request.body) return new Uint8Array(0);
   let buffer: Growing | undefined = new Growing(declared ?? FIRST_BUFFER, limit);
   let seen = 0;
-  for await (const chunk of (options.chunks ?? defaultChunks)(request.body)) {
+  for await (const chunk of options.chunks ?? streamChunks(request)) {
     seen += chunk.byteLength;
     if (seen > DISCARDED_BYTES) return undefined;
     if (seen > limit) buffer = undefined;
@@ -43,9 +47,8 @@ export async function readBody(request: Request, options: BodyOptions): Promise<
 
 /** Reads and forgets a body that nobody will use, so that the answer arrives and the connection can carry on. */
 export async function discardBody(request: Request, { chunks }: Pick<BodyOptions, "chunks">): Promise<void> {
-  if (!request.body || request.bodyUsed) return;
   let seen = 0;
-  for await (const chunk of (chunks ?? defaultChunks)(request.body)) {
+  for await (const chunk of chunks ?? streamChunks(request)) {
     seen += chunk.byteLength;
     if (seen > DISCARDED_BYTES) return;
   }
@@ -85,8 +88,9 @@ class Growing {
   }
 }
 
-/** The chunks of a body as the runtime hands them out. */
-async function* defaultChunks(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, undefined, undefined> {
+/** The chunks of a body as Fetch hands them out. */
+async function* streamChunks({ body, bodyUsed }: Request): AsyncGenerator<Uint8Array, undefined, undefined> {
+  if (!body || bodyUsed) return;
   const reader = body.getReader();
   yield* chunksFrom(
     () => reader.read(),
