@@ -8,7 +8,16 @@ import { buildPod } from "../controlplane/pods.ts";
 import { type Scheduler, startScheduler } from "../controlplane/scheduler.ts";
 import { type RunningFunction, startWorker } from "./function.ts";
 import { e2e } from "./gate.ts";
-import { extenderEntry, filterToo, nextName, placed, plainNode, profiles, refused } from "./scheduling.ts";
+import {
+  extenderEntry,
+  filterToo,
+  nextName,
+  placed,
+  plainNode,
+  prioritizeOnly,
+  profiles,
+  refused,
+} from "./scheduling.ts";
 
 const PATH = "e2e-callers-path-secret-of-a";
 const PASSWORD = "e2e-callers-password-of-b";
@@ -56,6 +65,7 @@ await e2e("a function that several clusters ask", (versions) => {
         start("a-asks-for-west", extenderEntry(worker, `${PATH}/west`, filterToo)),
         start("b-asks-for-east", extenderEntry(withPassword, "east", filterToo)),
         start("b-asks-with-ignorable", extenderEntry(withPassword, "east", { ...filterToo, ignorable: true })),
+        start("b-asks-for-scores", extenderEntry(withPassword, "east", prioritizeOnly)),
       ]);
     }, 120_000);
     afterAll(() => Promise.all(running.map((scheduler) => scheduler.stop())));
@@ -76,14 +86,33 @@ await e2e("a function that several clusters ask", (versions) => {
       expect([...callers].sort()).toEqual(["cluster-a east", "cluster-b west"]);
     });
 
-    it("refuses a cluster the profile of another with 404: its pods stay pending, or are placed without the policy", async () => {
+    it("refuses a cluster the profile of another with 404, which keeps a pod pending that it was to filter", async () => {
       for (const name of ["a-asks-for-west", "b-asks-for-east"]) {
         const pod = await create(name);
         expect(await refused(plane, pod)).toMatch(/failed filter with extender at URL .*, code 404$/);
         await plane.api.remove(pod);
       }
-      await placed(plane, await create("b-asks-with-ignorable"));
     });
+
+    it("is missed by nobody when it refuses an ignorable extender or one that only prioritizes: only its log tells", async () => {
+      for (const name of ["b-asks-with-ignorable", "b-asks-for-scores"]) {
+        const before = refusals().length;
+        const pod = await create(name);
+        await placed(plane, pod);
+        const events = await eventually("the pod has an event", async () => {
+          const all = await plane.api.events(pod);
+          return all.length > 0 ? all : undefined;
+        });
+        expect(events.map(({ reason }) => reason)).toEqual(["Scheduled"]);
+        const since = await eventually("the function has logged it", () => refusals().slice(before)[0]);
+        expect(since).toMatchObject({ level: "warn", status: 404, caller: "cluster-b" });
+      }
+    });
+
+    function refusals(): { readonly level: string; readonly status: number; readonly caller: string | null }[] {
+      const lines = worker.logs().split("\n");
+      return lines.filter((line) => line.includes('"message":"request turned away"')).map((line) => JSON.parse(line));
+    }
 
     it("shows a secret of the URL to whoever reads the events of a refused pod, and at -v=2 in kube-scheduler's log", async () => {
       const byPath = await create("a-asks-for-west");

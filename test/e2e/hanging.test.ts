@@ -64,7 +64,7 @@ await e2e("a function that hangs", (versions) => {
     });
 
     function config(name: Name): JsonObject {
-      const entry = { ...entries[name], httpTimeout: "500ms" };
+      const entry = { ...entries[name], httpTimeout: "1s" };
       return {
         profiles: profiles([name, `${name}-2`], { preemption: false }),
         extenders: [extenderEntry(hanging, `${name}-${id}/default`, entry)],
@@ -158,9 +158,7 @@ await e2e("a function that hangs", (versions) => {
     it("puts its URL, path secret included, into the event of every pod that it fails", async () => {
       const pod = pods.get("filter-all")?.with[0];
       if (pod === undefined) throw new Error("there is no pod");
-      const message = await refused(plane, pod);
-      expect(message).toContain(`${hanging.url}/filter-all-${id}/default/filter`);
-      expect(message).toContain("Client.Timeout exceeded");
+      expect(await refused(plane, pod)).toContain(`${hanging.url}/filter-all-${id}/default/filter`);
     });
   });
 });
