@@ -4,7 +4,7 @@ import { readArgs } from "../protocol/args.ts";
 import { isObject, type JsonObject } from "../protocol/json.ts";
 import { ShapeError } from "../protocol/scan.ts";
 import { type Admitted, admit, type Turned } from "./admit.ts";
-import { type BodyOptions, discardBody, type ReadChunks, readBody } from "./body.ts";
+import { type BodyOptions, discardBody, type ReadChunks, readBody, SpareBuffer } from "./body.ts";
 import type { Identify, Peer } from "./callers.ts";
 import { decideAndAnswer } from "./decide.ts";
 import type { Deciders, DecisionVerb } from "./decider.ts";
@@ -29,6 +29,12 @@ export interface Host {
   readonly chunks?: ReadChunks;
 }
 
+/** A host, with what one app keeps between requests. */
+interface Serving extends Host {
+  readonly health: Health;
+  readonly spare: SpareBuffer;
+}
+
 /** The extender as a Hono app; its handlers log through a log that knows the request. */
 export type App = Hono<{ readonly Variables: { log: Log } }>;
 
@@ -38,6 +44,7 @@ export type App = Hono<{ readonly Variables: { log: Log } }>;
  */
 export function createApp(host: Host): App {
   const health = createHealth(host.now);
+  const spare = new SpareBuffer();
   const app: App = new Hono();
   app.use(async (c, next) => {
     const request = crypto.randomUUID();
@@ -46,7 +53,7 @@ export function createApp(host: Host): App {
     await next();
   });
   app.get("/healthz", (c) => c.json(health.report()));
-  app.all("*", (c) => serve(c, { ...host, log: c.get("log") }, health));
+  app.all("*", (c) => serve(c, { ...host, log: c.get("log"), health, spare }));
   app.onError((error, c) => {
     c.get("log")("error", "internal error", { cause: error.message });
     return c.json({ error: "internal error; the log has the cause" }, 500);
@@ -55,7 +62,7 @@ export function createApp(host: Host): App {
 }
 
 /** admit → read → decide → answer. */
-async function serve(c: Context, host: Host, health: Health): Promise<Response> {
+async function serve(c: Context, host: Serving): Promise<Response> {
   const request = c.req.raw;
   const admitted = await admit(request, { ...host, peer: host.peer(request, c.env) });
   if ("status" in admitted) return turnAway(c, host, admitted);
@@ -66,21 +73,22 @@ async function serve(c: Context, host: Host, health: Health): Promise<Response> 
   if (!body)
     return refuse(c, 413, `the body is larger than ${options.limit} bytes: raise the limit or send fewer nodes`);
   try {
-    return await dispatch(c, { host, health, admitted, body });
+    return await dispatch(c, { host, admitted, body });
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error;
     host.log("warn", "request refused", { caller: admitted.caller.name, verb: admitted.verb, error: error.message });
     return refuse(c, 400, error.message);
+  } finally {
+    host.spare.give(body);
   }
 }
 
-function bodyOptions(c: Context, { bodyLimit = DEFAULT_BODY_LIMIT, chunks }: Host): BodyOptions {
-  return { limit: bodyLimit, ...(chunks && { chunks: chunks(c.req.raw, c.env) }) };
+function bodyOptions(c: Context, { bodyLimit = DEFAULT_BODY_LIMIT, chunks, spare }: Serving): BodyOptions {
+  return { limit: bodyLimit, spare, ...(chunks && { chunks: chunks(c.req.raw, c.env) }) };
 }
 
 interface Work {
-  readonly host: Host;
-  readonly health: Health;
+  readonly host: Serving;
   readonly admitted: Admitted;
   readonly body: Uint8Array;
 }
@@ -98,12 +106,12 @@ async function dispatch(c: Context, work: Work): Promise<Response> {
 }
 
 async function answerScheduler(verb: DecisionVerb, c: Context, work: Work): Promise<Response> {
-  const { host, health, admitted, body } = work;
+  const { host, admitted, body } = work;
   const started = host.now();
-  health.called(verb);
+  host.health.called(verb);
   const args = readArgs(body, admitted.decider.wanted);
   const answer = await decideAndAnswer(admitted.decider, verb, args);
-  if (answer.error !== undefined && verb === "prioritize") health.gaveZeros();
+  if (answer.error !== undefined && verb === "prioritize") host.health.gaveZeros();
   host.log(answer.error === undefined ? "info" : "error", "decision", {
     caller: admitted.caller.name,
     ...answer.fields,
@@ -145,7 +153,7 @@ function describe(c: Context, { decider }: Admitted): Response {
 }
 
 /** The body of a request that is turned away is read and forgotten, or the connection's next request would break. */
-async function turnAway(c: Context, host: Host, turned: Turned): Promise<Response> {
+async function turnAway(c: Context, host: Serving, turned: Turned): Promise<Response> {
   host.log("warn", "request turned away", {
     status: turned.status,
     error: turned.error,
