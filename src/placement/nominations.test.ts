@@ -25,6 +25,15 @@ describe("a pod nominated to a node", () => {
     expect(used({ ...presence, pods: pods.slice(0, 1) })).toEqual([6, 8]);
   });
 
+  it("holds the best fit of those that terminating pods leave", () => {
+    const pods = [
+      bound("strong", 2, 1, { priority: 100 }),
+      bound("one", 10, 0, { terminating: true }),
+      bound("two", 8, 1, { terminating: true }),
+    ];
+    expect(used({ pods, nominated: [nominee("p", 8)] })).toEqual([10, 18]);
+  });
+
   it("holds the emptiest device that evictions could free enough while its victims are not marked yet", () => {
     const pods = [
       bound("strong", 6, 0, { priority: 100 }),

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { gpuClaim, gpuNode, gpuPod, type PodSketch } from "./gpu-fixture.ts";
-import { chooseDevice, freeOf, heldByDevice, usageOfHolders } from "./holdings.ts";
+import { chooseDevice, heldByDevice } from "./holdings.ts";
 import type { PlacedNode } from "./model.ts";
 import { devicesOf, type Presence, usageOf } from "./usage.ts";
 
@@ -73,57 +73,6 @@ describe("who holds device memory", () => {
       ]),
       new Map([["b", 3n]]),
     ]);
-  });
-});
-
-describe("what a device has free", () => {
-  it("is nothing when it holds more than it has, not a huge number", () => {
-    const usage = usageOf(node, { pods: [bound("a", 25, 0)], claims: [] });
-    expect(node.devices.map((slot) => freeOf(slot, usage))).toEqual([0n, 10n, 10n]);
-  });
-
-  it("is nothing when it is unhealthy", () => {
-    const sick = gpuNode("n", [2, 20], ["0"]);
-    const usage = usageOf(sick, { pods: [], claims: [] });
-    expect(sick.devices.map((slot) => freeOf(slot, usage))).toEqual([0n, 10n]);
-  });
-});
-
-describe("the device that is chosen", () => {
-  const choose = (request: number, frees: readonly number[], unhealthy: string[] = []) => {
-    const target = gpuNode("n", [frees.length, frees.length * 10], unhealthy);
-    const holders = frees.map((free, device) => ({
-      ...{ uid: `u${device}`, namespace: "", name: "", by: "pod" as const },
-      device: String(device),
-      amount: BigInt(10 - free),
-    }));
-    return chooseDevice(target, usageOfHolders(holders), BigInt(request))?.id;
-  };
-
-  it("is the one with the smallest free memory that is enough", () => {
-    expect(choose(3, [10, 3, 5])).toBe("1");
-    expect(choose(4, [10, 3, 5])).toBe("2");
-    expect(choose(6, [10, 3, 5])).toBe("0");
-  });
-
-  it("is the lowest id of several, as a number", () => {
-    expect(choose(4, [2, 6, 6])).toBe("1");
-    expect(
-      choose(
-        4,
-        [...Array.from({ length: 9 }, () => 0), 0, 5, 5].map((free, id) => (id === 2 ? 5 : free)),
-      ),
-    ).toBe("2");
-  });
-
-  it("is none when no device has enough, whatever all of them have together", () => {
-    expect(choose(6, [5, 5, 5])).toBeUndefined();
-  });
-
-  it("is never an unhealthy one", () => {
-    expect(choose(4, [4, 10, 10], ["0"])).toBe("1");
-    expect(choose(4, [4], ["0"])).toBeUndefined();
-    expect(choose(0, [4], ["0"])).toBeUndefined();
   });
 });
 
