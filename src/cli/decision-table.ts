@@ -60,7 +60,7 @@ export function decisionHeading({ pod, nodes }: DecisionReport): string {
 export function decisionFooter({ policy, milliseconds: { filter, prioritize } }: DecisionReport): string {
   return (
     `policy ${policy}; answered in ${filter + prioritize} ms (filter ${filter} ms, prioritize ${prioritize} ms)\n` +
-    "plugin columns: raw score → scaled to 0…100, × weight; score: 0…10, as kube-scheduler gets it"
+    "plugins: raw score → scaled to 0…100, × weight (–: has nothing to say); score: 0…10, for kube-scheduler"
   );
 }
 
@@ -86,7 +86,7 @@ function reasonCell({ refusal }: NodeDecision): string {
 }
 
 function pluginCell({ raw, scaled }: PluginScore): string {
-  return raw === null ? "unknown" : `${shortNumber(raw)} → ${Math.round(scaled ?? 0)}`;
+  return raw === null ? "–" : `${shortNumber(raw)} → ${Math.round(scaled ?? 0)}`;
 }
 
 /** Three digits that matter. */

@@ -23,7 +23,7 @@ export interface DevServer {
   stop(): Promise<void>;
 }
 
-const START_MS = 60_000;
+const START_MS = 120_000;
 const LOOK_MS = 100;
 
 /**
@@ -45,7 +45,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
 /**
  * Waits until the function answers.
  *
- * @throws {DevError} when it does not within a minute; an abort error when it is over before
+ * @throws {DevError} when it does not within two minutes; an abort error when it is over before
  */
 export async function untilAnswering({ client, over }: DevServer): Promise<void> {
   const deadline = Date.now() + START_MS;

@@ -4,6 +4,7 @@ import { decisionFooter, decisionHeading, decisionTable } from "./decision-table
 import { policyName, readDevPolicy } from "./dev-policy.ts";
 import { type DevServer, startDevServer, untilAnswering } from "./dev-server.ts";
 import { extendersBlock } from "./extenders-block.ts";
+import { NoAnswerError } from "./function-client.ts";
 import { type LocalAuthority, localAuthority } from "./local-authority.ts";
 import { followPolicy, stampOf } from "./policy-changes.ts";
 import { requirePort } from "./ports.ts";
@@ -106,7 +107,7 @@ async function tryToAsk({ server }: Stage, policy: Policy): Promise<DecisionRepo
     const { policy: inForce } = await server.client.ask(`/${policy.profile}`);
     return inForce === policyName(policy) ? await askDecision(server.client, policy, await readSample()) : undefined;
   } catch (error) {
-    if (error instanceof Error && "code" in error && !server.over.aborted) return undefined;
+    if (error instanceof NoAnswerError && !server.over.aborted) return undefined;
     throw error;
   }
 }

@@ -9,6 +9,7 @@ export interface FunctionClient {
   /**
    * @param path such as `/default/filter`
    * @param body JSON; makes it a POST
+   * @throws {NoAnswerError} when there is no connection, no trust or no answer
    */
   ask(path: string, body?: string | Buffer): Promise<FunctionAnswer>;
 }
@@ -19,6 +20,11 @@ export interface FunctionAnswer {
   /** `<profile>@<version>` from the header `Berth-Policy`. */
   readonly policy: string | undefined;
   readonly json: Json;
+}
+
+/** The function could not be reached. */
+export class NoAnswerError extends Error {
+  override readonly name = "NoAnswerError";
 }
 
 const TIMEOUT_MS = 10_000;
@@ -34,6 +40,7 @@ export function functionClient(url: string, ca: string, signal: AbortSignal): Fu
     url,
     async ask(path, body) {
       const { promise, resolve, reject } = Promise.withResolvers<FunctionAnswer>();
+      const fail = (error: Error) => reject(new NoAnswerError(`${url} does not answer: ${error.message}`));
       const asked = request(`${url}${path}`, {
         ca,
         // wrangler's dev server drops its connections whenever it takes a new policy.
@@ -51,10 +58,10 @@ export function functionClient(url: string, ca: string, signal: AbortSignal): Fu
             policy: typeof policy === "string" ? policy : undefined,
             json: parse(bytes.toString("utf8")),
           });
-        }, reject);
+        }, fail);
       });
       asked.on("timeout", () => asked.destroy(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)));
-      asked.on("error", reject);
+      asked.on("error", fail);
       asked.end(body);
       return promise;
     },

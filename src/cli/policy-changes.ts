@@ -25,7 +25,7 @@ export interface PolicyFollower {
 const LOOK_MS = 200;
 
 /** The function takes over within two seconds; wrangler needs looking at after this time. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 /**
  * Shows the decision by a policy, and again whenever its files give another one. Polls: a look costs nothing, and

@@ -40,12 +40,14 @@ const TOLD_LINES = 15;
 
 /**
  * Starts wrangler's dev server in a process group of its own: wrangler starts another Node, that one workerd, and
- * only the group reaches them all. When this process ends without having stopped it, the group is killed.
+ * only the group reaches them all. When this process ends without having stopped it, in whatever way, the group is
+ * killed.
  *
  * @throws {DevError} when wrangler is not installed
  */
 export function startWrangler(options: WranglerOptions): Wrangler {
-  const child = spawn(process.execPath, [wranglerProgram(), ...devArguments(options)], {
+  const guard = `--import=${new URL("wrangler-guard.ts", import.meta.url)}`;
+  const child = spawn(process.execPath, [guard, wranglerProgram(), ...devArguments(options)], {
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
     env: wranglerEnvironment(options),
@@ -113,6 +115,7 @@ function wranglerEnvironment({ port, certFile }: WranglerOptions): NodeJS.Proces
     WRANGLER_REGISTRY_PATH: resolve(dirname(certFile), `registry-${port}`),
     CLOUDFLARE_CF_FETCH_ENABLED: "false",
     [KEEP_POLICY]: "1",
+    BERTH_DEV_PID: String(process.pid),
   };
 }
 

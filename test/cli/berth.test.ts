@@ -1,0 +1,95 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { berth, copyProject, type Project } from "./project.ts";
+
+let project: Project;
+beforeAll(async () => {
+  project = await copyProject();
+});
+afterAll(() => project.remove());
+
+describe("the berth command", () => {
+  it("works from a checkout through npx, with the Node that npm ci brought", async () => {
+    const { stdout } = await promisify(execFile)("npx", ["berth", "--version"], {
+      cwd: join(import.meta.dirname, "../.."),
+    });
+    const { version } = JSON.parse(await readFile(join(project.folder, "package.json"), "utf8"));
+    expect(stdout.trim()).toBe(version);
+  });
+
+  it.each([["dev"], ["serve"], ["policy"]])("teaches %s with --help", async (command) => {
+    const { code, stdout } = await berth(project, [command, "--help"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Usage: berth ${command}`);
+  });
+
+  it("shows examples where there is something to try", async () => {
+    expect((await berth(project, ["dev", "--help"])).stdout).toContain("npm start -- --port 9443");
+    expect((await berth(project, ["serve", "--help"])).stdout).toContain("npm run serve");
+  });
+
+  it.each([
+    [["dev", "--port", "http"], "It must be a number from 0 to 65535."],
+    [["dev", "--port", "65536"], "It must be a number from 0 to 65535."],
+    [["dev", "--output", "yaml"], "Allowed choices are text, json."],
+    [["dev", "--prot", "1"], "Did you mean --port?"],
+    [["sreve"], "Did you mean serve?"],
+  ])("refuses %j and says what would do", async (args, message) => {
+    const { code, stderr } = await berth(project, args);
+    expect(code).toBe(1);
+    expect(stderr).toContain(message);
+  });
+
+  it("says before npm ci that npm ci is missing", async () => {
+    const bare = await copyProject({ packages: false });
+    const { code, stderr } = await berth(bare, ["dev"]);
+    await bare.remove();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^this checkout is not set up for Node v\d+\.\d+\.\d+: run `npm ci` first, .*\n$/);
+  });
+
+  it("says that wrangler is missing after an npm ci without development packages", async () => {
+    const lean = await copyProject({ without: "wrangler" });
+    const { code, stderr } = await berth(lean, ["dev", "--port", "0"]);
+    await lean.remove();
+    expect(code).toBe(1);
+    expect(stderr.trimEnd().split("\n").at(-1)).toBe(
+      "wrangler is not installed here: run `npm ci`, without leaving out development packages",
+    );
+  });
+});
+
+describe("berth policy", () => {
+  it("checks the files and names the policies they give", async () => {
+    const { code, stdout } = await berth(project, ["policy", "check"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^default@[0-9a-f]{12}\n$/);
+  });
+
+  it("compiles the files for the Worker", async () => {
+    expect(await berth(project, ["policy", "compile", "--out", "out/policy.json"])).toMatchObject({ code: 0 });
+    const compiled = JSON.parse(await readFile(join(project.folder, "out/policy.json"), "utf8"));
+    expect(compiled).toMatchObject({ configuration: { profiles: [{ name: "default" }] }, facts: { currency: "USD" } });
+  });
+
+  it("refuses files with faults with every fault, and leaves what it compiled before", async () => {
+    const before = await readFile(join(project.folder, "out/policy.json"), "utf8");
+    const config = await project.edit("berth.yaml", (text) => text.replace("profiles: [default]", "profiles: [other]"));
+    const facts = await project.edit("facts.json", (text) => text.replace("currency", "curency"));
+    const faults = [
+      `berth.yaml:${config}:16 callers[0].profiles[0]: is not a profile of this file`,
+      expect.stringContaining(`facts.json:${facts}:3 curency: unknown key, did you mean currency?`),
+      "",
+    ];
+    const check = await berth(project, ["policy", "check"]);
+    expect(check.code).toBe(1);
+    expect(check.stderr.split("\n")).toEqual(faults);
+    const compile = await berth(project, ["policy", "compile", "--out", "out/policy.json"]);
+    expect(compile.code).toBe(1);
+    expect(compile.stderr.split("\n")).toEqual(["the policy has faults, nothing was built:", ...faults]);
+    expect(await readFile(join(project.folder, "out/policy.json"), "utf8")).toBe(before);
+  });
+});
