@@ -61,35 +61,3 @@ describe("the berth command", () => {
     );
   });
 });
-
-describe("berth policy", () => {
-  it("checks the files and names the policies they give", async () => {
-    const { code, stdout } = await berth(project, ["policy", "check"]);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^default@[0-9a-f]{12}\n$/);
-  });
-
-  it("compiles the files for the Worker", async () => {
-    expect(await berth(project, ["policy", "compile", "--out", "out/policy.json"])).toMatchObject({ code: 0 });
-    const compiled = JSON.parse(await readFile(join(project.folder, "out/policy.json"), "utf8"));
-    expect(compiled).toMatchObject({ configuration: { profiles: [{ name: "default" }] }, facts: { currency: "USD" } });
-  });
-
-  it("refuses files with faults with every fault, and leaves what it compiled before", async () => {
-    const before = await readFile(join(project.folder, "out/policy.json"), "utf8");
-    const config = await project.edit("berth.yaml", (text) => text.replace("profiles: [default]", "profiles: [other]"));
-    const facts = await project.edit("facts.json", (text) => text.replace("currency", "curency"));
-    const faults = [
-      `berth.yaml:${config}:16 callers[0].profiles[0]: is not a profile of this file`,
-      expect.stringContaining(`facts.json:${facts}:3 curency: unknown key, did you mean currency?`),
-      "",
-    ];
-    const check = await berth(project, ["policy", "check"]);
-    expect(check.code).toBe(1);
-    expect(check.stderr.split("\n")).toEqual(faults);
-    const compile = await berth(project, ["policy", "compile", "--out", "out/policy.json"]);
-    expect(compile.code).toBe(1);
-    expect(compile.stderr.split("\n")).toEqual(["the policy has faults, nothing was built:", ...faults]);
-    expect(await readFile(join(project.folder, "out/policy.json"), "utf8")).toBe(before);
-  });
-});
