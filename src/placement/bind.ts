@@ -1,9 +1,9 @@
-import { field } from "../protocol/json.ts";
-import { type BindAnswer, refuse, unknownAnswer } from "./bind-answer.ts";
+import { type BindAnswer, refuse, refuseDevice, unknownAnswer } from "./bind-answer.ts";
 import { claimOf, withoutClaims } from "./claims.ts";
 import type { Lanes } from "./lanes.ts";
 import type { ProtocolContext } from "./ledger-store.ts";
 import type { Claim, PlacedNode, PlacedPod } from "./model.ts";
+import { isTerminating } from "./placed.ts";
 import type { BindingOutcome, PodRef } from "./ports.ts";
 import { type DeviceContract, promiseDevice } from "./promise.ts";
 import { type FreshPod, readPod, standing } from "./standing.ts";
@@ -81,8 +81,8 @@ async function settle(
 }
 
 function unfit(pod: PlacedPod): BindAnswer | undefined {
-  const deleted = field(field(pod.object, "metadata"), "deletionTimestamp");
-  return deleted === undefined ? undefined : refuse("ended", "deletionTimestamp is set");
+  if (isTerminating(pod)) return refuse("ended", "deletionTimestamp is set");
+  return pod.problem === undefined ? undefined : refuseDevice(pod.problem, pod);
 }
 
 function over(request: BindRequest, pod?: PlacedPod): BindAnswer {
