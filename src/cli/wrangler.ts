@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -76,6 +77,7 @@ export function startWrangler(options: WranglerOptions): Wrangler {
     ended,
     async stop() {
       await stopGroup(child);
+      await rm(registryOf(options), { recursive: true, force: true });
       process.off("exit", killNow);
     },
   };
@@ -103,7 +105,7 @@ function devArguments({ port, certFile, keyFile }: WranglerOptions): string[] {
 }
 
 /** Nothing that goes over the network, no colours, no files outside of the project. */
-function wranglerEnvironment({ port, certFile }: WranglerOptions): NodeJS.ProcessEnv {
+function wranglerEnvironment(options: WranglerOptions): NodeJS.ProcessEnv {
   const { NO_COLOR: _, ...env } = process.env;
   return {
     ...env,
@@ -112,11 +114,16 @@ function wranglerEnvironment({ port, certFile }: WranglerOptions): NodeJS.Proces
     WRANGLER_SEND_ERROR_REPORTS: "false",
     WRANGLER_HIDE_BANNER: "true",
     WRANGLER_WRITE_LOGS: "false",
-    WRANGLER_REGISTRY_PATH: resolve(dirname(certFile), `registry-${port}`),
+    WRANGLER_REGISTRY_PATH: registryOf(options),
     CLOUDFLARE_CF_FETCH_ENABLED: "false",
     [KEEP_POLICY]: "1",
     BERTH_DEV_PID: String(process.pid),
   };
+}
+
+/** Where wrangler notes which Workers run on this machine; a folder of its own, for two may have the same name. */
+function registryOf({ port, certFile }: WranglerOptions): string {
+  return resolve(dirname(certFile), `registry-${port}`);
 }
 
 function endedBecause(port: number, how: number | string | null, last: readonly string[]): DevError {

@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -13,6 +13,9 @@ beforeAll(async () => {
   project = await copyProject();
 });
 afterAll(() => project.remove());
+
+/** What stays in .berth between sessions. */
+const KEPT = [".gitignore", "ca.crt", "ca.key", "server.crt", "server.key"];
 
 const ca = () => readFile(join(project.folder, ".berth/ca.crt"), "utf8");
 
@@ -85,6 +88,7 @@ describe("npm start", () => {
       process.kill(session.pid, "SIGINT");
       expect(await session.exited).toEqual({ code: 0, signal: null });
       await nothingLeft(session);
+      expect((await readdir(join(project.folder, ".berth"))).sort()).toEqual(KEPT);
     },
     SLOW,
   );
