@@ -23,7 +23,12 @@ export interface Figures {
   readonly peakBytes: number;
 }
 
-const RUNS = 5;
+/** How a case is measured. */
+export interface Measuring {
+  readonly runs: number;
+  /** Told of every run that begins. */
+  readonly progress: (message: string) => void;
+}
 
 /** Requests before each run that do not count: compilers, pools and caches settle. */
 const WARM_UP = 5;
@@ -31,28 +36,30 @@ const WARM_UP = 5;
 /** CPU time is counted in steps of 10 ms: a run must last long enough for them not to matter. */
 const BYTES_PER_RUN = 250e6;
 
+/** One run is for seeing that everything works, and need not last. */
+const REQUESTS_OF_A_SINGLE_RUN = 3;
+
 /**
  * Measures a case: the rivals take turns, run by run, so that a busy moment of the machine hits all of them.
  *
- * @param progress told of every run that begins
  * @throws {Error} when the rivals do not decide alike: then their figures could not be compared
  */
 export async function measure(
   one: Case,
   starts: readonly StartRival[],
-  progress: (message: string) => void,
+  { runs: count, progress }: Measuring,
 ): Promise<Figures[]> {
   const body = requestBody(one.verb, one.nodes, one.bytesPerNode);
-  const requests = Math.max(5, Math.round(BYTES_PER_RUN / body.length));
+  const requests = count === 1 ? REQUESTS_OF_A_SINGLE_RUN : Math.max(5, Math.round(BYTES_PER_RUN / body.length));
   const folders = await Promise.all(starts.map(() => mkdtemp(join(tmpdir(), "berth-bench-"))));
   const rivals: Rival[] = [];
   try {
     for (const [index, start] of starts.entries()) rivals.push(await start(folders[index] as string));
     await compareAnswers(one, rivals, body);
     const runs = rivals.map((): number[] => []);
-    for (let run = 0; run < RUNS; run++) {
+    for (let run = 0; run < count; run++) {
       for (const [index, rival] of rivals.entries()) {
-        progress(`${one.verb}, ${one.nodes} nodes: run ${run + 1} of ${RUNS}, ${rival.name}`);
+        progress(`${one.verb}, ${one.nodes} nodes: run ${run + 1} of ${count}, ${rival.name}`);
         runs[index]?.push(await cpuPerRequest(rival, one, body, requests));
       }
     }

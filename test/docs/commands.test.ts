@@ -1,0 +1,57 @@
+import { exec } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { documentedCommands } from "./commands.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+
+/** Commands that this test runs as they stand. */
+const RUN_HERE = ["npm run policy", "npx wrangler deploy --dry-run --outdir dist/worker", "npx berth serve --help"];
+
+/** Commands that something else runs, with the file that does and what has to stand in it. */
+const RUN_ELSEWHERE: Readonly<Record<string, readonly [file: string, proof: string]>> = {
+  "npm ci && npm start": ["test/cli/dev.test.ts", "npm start"],
+  "npm ci && npm test": [".ci/run", "npm test"],
+  "npm run check": ["package.json", '"test": "npm run --silent check && vitest run"'],
+  "npx vitest run --project unit": ["vitest.config.ts", 'name: "unit"'],
+  "npx vitest run --project workerd": ["vitest.config.ts", 'name: "workerd"'],
+  "npx vitest run --project e2e": ["vitest.config.ts", 'name: "e2e"'],
+  "npm run bench": ["test/e2e/bench.test.ts", "test/bench/run.ts"],
+  "npm run test:versions": ["package.json", '"test:versions"'],
+};
+
+/** Commands that need an account: the offline form that is run instead. */
+const OFFLINE: Readonly<Record<string, string>> = {
+  "npx wrangler deploy": "npx wrangler deploy --dry-run --outdir dist/worker",
+  "npx wrangler secret put CLUSTER_A_PATH": "npx wrangler secret put --help",
+};
+
+async function run(command: string): Promise<string> {
+  const { stdout } = await promisify(exec)(command, { cwd: fileURLToPath(ROOT), timeout: 110_000 });
+  return stdout;
+}
+
+describe("the documentation's commands", () => {
+  it("are all run by a test, here or where this table says", async () => {
+    for (const { page, command, needsAccount } of await documentedCommands()) {
+      const covered = needsAccount ? OFFLINE[command] : RUN_HERE.includes(command) || RUN_ELSEWHERE[command];
+      expect(covered, `${page}: ${command}`).toBeTruthy();
+    }
+  });
+
+  it("are run where the table says", async () => {
+    for (const [command, [file, proof]] of Object.entries(RUN_ELSEWHERE)) {
+      expect(await readFile(new URL(file, ROOT), "utf8"), command).toContain(proof);
+    }
+  });
+
+  it.each([...new Set([...RUN_HERE, ...Object.values(OFFLINE)])])(
+    "%s works",
+    async (command) => {
+      await expect(run(command)).resolves.toBeTypeOf("string");
+    },
+    120_000,
+  );
+});
