@@ -74,9 +74,15 @@ export async function startWorker(home: Home, policy: FunctionPolicy): Promise<R
   });
 }
 
-/** Starts the function on Node, over HTTP/2, and waits until it answers. */
-export async function startOnNode(home: Home, policy: FunctionPolicy): Promise<RunningFunction> {
+/**
+ * Starts the function on Node, over HTTP/2, and waits until it answers.
+ *
+ * @param clientCaPem the authority of clients' certificates, if callers have any
+ */
+export async function startOnNode(home: Home, policy: FunctionPolicy, clientCaPem?: string): Promise<RunningFunction> {
   const place = await prepare(home, "function");
+  const clientCa = join(place.folder, "clients.crt");
+  if (clientCaPem !== undefined) await writeFile(clientCa, clientCaPem);
   await writePolicy(place.folder, policy);
   return run(home, place, {
     args: [join(root, "src/cli/berth.js"), "serve"],
@@ -85,6 +91,7 @@ export async function startOnNode(home: Home, policy: FunctionPolicy): Promise<R
       BERTH_LISTEN: `127.0.0.1:${place.port}`,
       BERTH_TLS_CERT: place.certFile,
       BERTH_TLS_KEY: place.keyFile,
+      ...(clientCaPem !== undefined && { BERTH_CLIENT_CA: clientCa }),
     },
   });
 }

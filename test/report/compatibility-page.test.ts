@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { schedulerVersions } from "../controlplane/programs.ts";
-import { compatibilityPage, isUntouched, type Outcome } from "./compatibility-page.ts";
+import { compatibilityPage, isUntouched, missingVersions, type Outcome } from "./compatibility-page.ts";
 import { isTestSentence } from "./sentences.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -33,7 +33,14 @@ describe("a page of what was seen with each version", () => {
   it("tells what tests saw, once for versions that saw the same", () => {
     const seen = (version: string, note: string): Outcome => outcome(version, { seen: [note] });
     const written = page([seen("1.1.1", "busy 25"), seen("1.2.2", "busy 25"), seen("1.3.3", "busy 91 | idle 91")]);
-    expect(written).toContain("\n- 1.1.1, 1.2.2: busy 25\n- 1.3.3: busy 91 \\| idle 91\n");
+    expect(written).toContain("\n- answers\n  - 1.1.1, 1.2.2: busy 25\n  - 1.3.3: busy 91 \\| idle 91\n");
+  });
+
+  it("is not worth writing when no test has run with a version", () => {
+    const outcomes = [outcome("1.1.1"), outcome("1.2.2", { state: "skipped" })];
+    const run = { versions: ["1.1.1", "1.2.2", "1.3.3"], apiServer: "1.3.3", outcomes };
+    expect(missingVersions(run)).toEqual(["1.2.2", "1.3.3"]);
+    expect(missingVersions({ ...run, versions: ["1.1.1"] })).toEqual([]);
   });
 
   it("shows an edit by hand", () => {

@@ -29,6 +29,12 @@ export function compatibilityPage(run: CompatibilityRun): string {
   return `${body}\n${digestLine(body)}\n`;
 }
 
+/** The versions of a run that no test ran with: a page with empty columns would say less than the page before it. */
+export function missingVersions({ versions, outcomes }: CompatibilityRun): string[] {
+  const ran = new Set(outcomes.filter(({ state }) => state !== "skipped").map(({ version }) => version));
+  return versions.filter((version) => !ran.has(version));
+}
+
 /** Whether a page is as it was written. */
 export function isUntouched(page: string): boolean {
   const end = page.lastIndexOf("\n<!-- sha256 ");
@@ -55,7 +61,10 @@ function section({ versions, outcomes }: CompatibilityRun, suite: string): strin
     const cells = versions.map((version) => cell(mine, sentence, version));
     return `| ${inCell(sentence)} | ${cells.join(" | ")} |`;
   });
-  const seen = sentences.flatMap((sentence) => notes(mine.filter((outcome) => outcome.sentence === sentence)));
+  const seen = sentences.flatMap((sentence) => {
+    const lines = notes(mine.filter((outcome) => outcome.sentence === sentence));
+    return lines.length === 0 ? [] : [`- ${inCell(sentence)}`, ...lines];
+  });
   const head = [`| ${inCell(suite)} … | ${versions.join(" | ")} |`, `|---|${versions.map(() => "---|").join("")}`];
   return [`## ${capital(suite)}\n`, ...head, ...rows, ...(seen.length > 0 ? ["", ...seen] : []), ""].join("\n");
 }
@@ -72,7 +81,7 @@ function notes(outcomes: readonly Outcome[]): string[] {
   for (const { seen, version } of outcomes) {
     for (const note of seen) byNote.set(note, [...(byNote.get(note) ?? []), version]);
   }
-  return [...byNote].map(([note, versions]) => `- ${versions.join(", ")}: ${inCell(note)}`);
+  return [...byNote].map(([note, versions]) => `  - ${versions.join(", ")}: ${inCell(note)}`);
 }
 
 function inCell(text: string): string {
