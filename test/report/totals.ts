@@ -7,6 +7,8 @@ export default class Totals implements Reporter {
     for (const module of modules) {
       // A file that failed to load has no tests that could fail.
       if (module.errors().length > 0) totals.failed++;
+      // Nor has a suite whose beforeAll failed: its tests count as skipped.
+      for (const suite of module.children.allSuites()) if (suite.errors().length > 0) totals.failed++;
       for (const test of module.children.allTests()) {
         const state = test.result().state;
         if (state !== "pending") totals[state]++;
