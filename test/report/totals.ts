@@ -8,7 +8,7 @@ export default class Totals implements Reporter {
       // A file that failed to load has no tests that could fail.
       if (module.errors().length > 0) totals.failed++;
       // Nor has a suite whose beforeAll failed: its tests count as skipped.
-      for (const suite of module.children.allSuites()) if (suite.errors().length > 0) totals.failed++;
+      totals.failed += [...module.children.allSuites()].filter((suite) => suite.errors().length > 0).length;
       for (const test of module.children.allTests()) {
         const state = test.result().state;
         if (state !== "pending") totals[state]++;
