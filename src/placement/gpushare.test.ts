@@ -64,7 +64,7 @@ describe("the annotations of a pod with a device", () => {
   it("are read back as they were written", () => {
     const slot = { id: "3", total: 16n, healthy: true };
     const annotations = assignmentAnnotations({ slot, request: 8n, assumeTime: 5n });
-    expect(assignedDevice({ metadata: { annotations } }, 8n)).toEqual({ device: "3", amount: 8n });
+    expect(assignedDevice({ metadata: { annotations } }, 8n)).toEqual({ device: "3", amount: 8n, assumeTime: 5n });
   });
 
   it("name no device when the id is missing or no number", () => {

@@ -55,7 +55,9 @@ export function assignedDevice(pod: JsonObject, request: bigint): PlacedPod["ass
   if (device === undefined) return undefined;
   const amount = field(annotations, OF_POD);
   const readable = typeof amount === "string" && /^\d{1,18}$/.test(amount);
-  return { device, amount: readable ? BigInt(amount) : request };
+  const stamp = field(annotations, ASSUME_TIME);
+  const assumeTime = typeof stamp === "string" && /^\d{1,19}$/.test(stamp) ? { assumeTime: BigInt(stamp) } : {};
+  return { device, amount: readable ? BigInt(amount) : request, ...assumeTime };
 }
 
 /**
