@@ -11,12 +11,13 @@ export type Verb = (typeof VERBS)[number] | "describe";
 export interface Admitted {
   readonly caller: Caller;
   readonly verb: Verb;
+  readonly profile: string;
   readonly decider: Decider;
 }
 
 /** A request that may not, with what it is told. Says nothing that a caller without a credential could learn from. */
 export interface Turned {
-  readonly status: 401 | 404 | 405 | 415;
+  readonly status: 401 | 403 | 404 | 405 | 415;
   readonly error: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly caller?: Caller;
@@ -41,7 +42,7 @@ export async function admit(
   // Not by its name: a path secret may stand where the profile belongs.
   if (!decider) return { status: 404, error: "no such profile for this caller", caller };
   const wrong = wrongForm(request, target.verb);
-  return wrong ? { ...wrong, caller } : { caller, verb: target.verb, decider };
+  return wrong ? { ...wrong, caller } : { caller, verb: target.verb, profile: target.profile, decider };
 }
 
 interface Target {

@@ -6,6 +6,7 @@ import { ShapeError } from "../protocol/scan.ts";
 import { type Admitted, admit, type Turned } from "./admit.ts";
 import { type BodyOptions, discardBody, type ReadChunks, readBody, SpareBuffer } from "./body.ts";
 import type { Identify, Peer } from "./callers.ts";
+import { answerCluster, barred, type ClusterVerbs } from "./cluster-verbs.ts";
 import { decideAndAnswer } from "./decide.ts";
 import type { Deciders, DecisionVerb } from "./decider.ts";
 import { createHealth, type Health } from "./health.ts";
@@ -27,6 +28,8 @@ export interface Host {
   readonly bodyLimit?: number;
   /** How bodies are read where the runtime has a better way than its default reader. */
   readonly chunks?: ReadChunks;
+  /** bind and preempt, where the cluster is at hand; without it they are not answered. */
+  readonly cluster?: ClusterVerbs;
 }
 
 /** A host, with what one app keeps between requests. */
@@ -64,7 +67,9 @@ export function createApp(host: Host): App {
 /** admit → read → decide → answer. */
 async function serve(c: Context, host: Serving): Promise<Response> {
   const request = c.req.raw;
-  const admitted = await admit(request, { ...host, peer: host.peer(request, c.env) });
+  const peer = host.peer(request, c.env);
+  const known = await admit(request, { ...host, peer });
+  const admitted = "status" in known || !host.cluster ? known : (barred(known, peer) ?? known);
   if ("status" in admitted) return turnAway(c, host, admitted);
   c.header("Berth-Policy", admitted.decider.policy);
   if (admitted.verb === "describe") return describe(c, admitted);
@@ -101,6 +106,7 @@ async function dispatch(c: Context, work: Work): Promise<Response> {
     case "evaluate":
       return await evaluate(c, work);
     default:
+      if (work.host.cluster) return await answerInCluster(c, work, work.host.cluster);
       return refuse(c, 404, `${work.admitted.verb} is not answered here: it is the binder's verb`);
   }
 }
@@ -119,6 +125,21 @@ async function answerScheduler(verb: DecisionVerb, c: Context, work: Work): Prom
     milliseconds: host.now() - started,
   });
   return c.body(answer.body, 200, { "Content-Type": "application/json" });
+}
+
+async function answerInCluster(c: Context, { host, admitted, body }: Work, cluster: ClusterVerbs): Promise<Response> {
+  const started = host.now();
+  host.health.called(admitted.verb);
+  const answer = await answerCluster(cluster, { admitted, body, signal: c.req.raw.signal });
+  host.log(answer.error === undefined ? "info" : "warn", "decision", {
+    caller: admitted.caller.name,
+    policy: admitted.decider.policy,
+    verb: admitted.verb,
+    ...answer.fields,
+    ...(answer.error !== undefined && { error: answer.error }),
+    milliseconds: host.now() - started,
+  });
+  return c.body(answer.body, answer.status, { "Content-Type": "application/json" });
 }
 
 async function evaluate(c: Context, work: Work): Promise<Response> {
@@ -164,6 +185,6 @@ async function turnAway(c: Context, host: Serving, turned: Turned): Promise<Resp
   return refuse(c, turned.status, turned.error);
 }
 
-function refuse(c: Context, status: 400 | 401 | 404 | 405 | 413 | 415 | 500, error: string): Response {
+function refuse(c: Context, status: 400 | 401 | 403 | 404 | 405 | 413 | 415 | 500, error: string): Response {
   return c.json({ error }, status);
 }

@@ -33,31 +33,35 @@ interface Local {
 function localDecider(local: Local): Decider {
   const { policy } = local;
   const blind = blindness(policy);
-  const columns = columnsOf(policy);
   return {
     policy: `${policy.profile}@${policy.version}`,
     wanted: pathTree(nodePaths(policy)),
     decide: async (verb, args) => {
       const fault = blind ?? namesFault(policy, args);
-      return fault === undefined ? decideRequest(local, verb, args, columns) : { error: fault };
+      if (fault !== undefined) return { error: fault };
+      const time = local.now();
+      const nodes = args.nodes.map((node) => objectLookup(node.object, time));
+      return decideByFacts(policy, verb, { pod: objectLookup(args.pod, time), nodes, around: local.around });
     },
     evaluate: async (question) => evaluateFacts(policy, local.around, question),
     describe: () => describeProfile(policy, local.facts),
   };
 }
 
-function decideRequest(
-  local: Local,
-  verb: DecisionVerb,
-  args: ExtenderArgs,
-  columns: Decision["columns"],
-): Decision | Undecided {
-  const time = local.now();
+/** What a decision is made by. */
+export interface Facts {
+  readonly pod: Lookup;
+  /** In the order of the rows to come. */
+  readonly nodes: readonly Lookup[];
+  readonly around: Lookup;
+}
+
+/** Decides by facts, wherever they come from. */
+export function decideByFacts(policy: Policy, verb: DecisionVerb, { pod, nodes, around }: Facts): Decision | Undecided {
   try {
-    const cycle = prepare(local.policy, objectLookup(args.pod, time), local.around);
+    const cycle = prepare(policy, pod, around);
     if ("unreadable" in cycle) return { error: `plugin ${cycle.plugin}: pod field ${cycle.unreadable}` };
-    const nodes = args.nodes.map((node) => objectLookup(node.object, time));
-    return { columns, rows: verb === "filter" ? filterRows(cycle, nodes) : cycle.rows(nodes) };
+    return { columns: columnsOf(policy), rows: verb === "filter" ? filterRows(cycle, nodes) : cycle.rows(nodes) };
   } catch (error) {
     if (error instanceof PluginError) return { error: error.message };
     throw error;

@@ -1,0 +1,48 @@
+import type { Connection } from "../cluster/connection.ts";
+import type { Informer, InformerState } from "../cluster/informer.ts";
+import {
+  budgetInformer,
+  ledgerInformer,
+  nodeInformer,
+  podInformer,
+  unhealthyGpuInformer,
+} from "../cluster/informers.ts";
+import type { Log } from "../extender/log.ts";
+import { BUDGET_PATHS } from "../placement/disruption.ts";
+import { NODE_PATHS, POD_PATHS } from "../placement/placed.ts";
+import { ROOM_PATHS } from "../placement/room.ts";
+import type { Sources } from "./objects.ts";
+
+/** Everything that is followed, and how that goes. */
+export interface Caches {
+  readonly sources: Sources;
+  /** Settles when all has been listed once. */
+  readonly whenSynced: Promise<void>;
+  states(): readonly InformerState[];
+  stop(): Promise<void>;
+}
+
+/** Begins to follow the cluster. */
+export function startCaches(connection: Connection, nodePaths: readonly string[], log: Log): Caches {
+  const of = (paths: readonly string[]) => ({
+    connection,
+    paths,
+    warn: (message: string, fields?: Readonly<Record<string, unknown>>) => log("warn", message, fields),
+  });
+  const informers = {
+    pods: podInformer(of([...POD_PATHS, ...ROOM_PATHS.pod])),
+    nodes: nodeInformer(of([...NODE_PATHS, ...ROOM_PATHS.node, ...nodePaths])),
+    unhealthy: unhealthyGpuInformer(of(["data"])),
+    budgets: budgetInformer(of(BUDGET_PATHS)),
+    ledgers: ledgerInformer(of(["metadata.name", "spec", "status.usage"])),
+  };
+  const all: readonly Informer[] = Object.values(informers);
+  return {
+    sources: informers,
+    whenSynced: Promise.all(all.map(({ whenSynced }) => whenSynced)).then(() => undefined),
+    states: () => all.map((informer) => informer.state()),
+    stop: async () => {
+      await Promise.all(all.map((informer) => informer.stop()));
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import type { Parts } from "./parts.ts";
+import type { Condition } from "./server.ts";
+
+/** The loop over the ledgers runs every few seconds; after so many milliseconds without an end it is stuck. */
+const STUCK_MS = 120_000;
+
+/** What the probes are told. */
+export function conditions(parts: Parts): { ready(): Condition; alive(): Condition } {
+  const facts = () => ({
+    leader: parts.leadership.election.isLeader(),
+    caches: parts.caches.states(),
+    events: parts.events.state(),
+  });
+  return {
+    ready: () => {
+      const missing = parts.caches.states().filter(({ synced }) => !synced);
+      const problems = missing.map(
+        ({ resource, problem }) => `${resource}: not read yet${problem ? `: ${problem}` : ""}`,
+      );
+      return { problems: parts.stopping ? [...problems, "stopping"] : problems, facts: facts() };
+    },
+    alive: () => {
+      const idle = parts.leadership.housekeeping.idleFor(parts.core.protocol.context.clock.elapsed());
+      const problems =
+        idle > STUCK_MS ? [`the loop over the ledgers has not ended for ${Math.round(idle / 1000)} s`] : [];
+      return { problems, facts: facts() };
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import type { Decider, Decision, DecisionVerb, Undecided } from "../extender/decider.ts";
+import { describeProfile } from "../extender/describe.ts";
+import { evaluateFacts } from "../extender/evaluate.ts";
+import { decideByFacts, objectLookup } from "../extender/local.ts";
+import type { PlacedNode } from "../placement/model.ts";
+import { placedPod } from "../placement/placed.ts";
+import type { Row } from "../policy/run.ts";
+import type { ExtenderArgs } from "../protocol/args.ts";
+import { pathTree } from "../protocol/paths.ts";
+import { type LivePolicy, liveNode, livePolicyFault } from "./live.ts";
+
+/** How long a node that is asked about may still become known, in milliseconds. */
+const NEW_NODE_MS = 200;
+
+/** kube-scheduler may have heard of a node before the binder has; the next attempt finds it. */
+const UNKNOWN_NODE: Row = {
+  refusal: { plugin: "Binder", reason: "node(s) were not known to the binder yet", unresolvable: true },
+};
+
+/** As the bind would be refused; the binder wakes the pods that wait once the ledger is open. */
+const CLOSED_NODE: Row = {
+  refusal: {
+    plugin: "Binder",
+    reason: "node(s) had a device ledger that was made anew a moment ago",
+    unresolvable: true,
+  },
+};
+
+/**
+ * Decides from what the cluster is now: of a request only the pod and the names of the nodes count.
+ *
+ * @param unready why nothing can be decided yet, or undefined
+ */
+export function liveDecider(live: LivePolicy, unready: () => string | undefined): Decider {
+  const { policy, facts, around } = live;
+  const fault = livePolicyFault(policy);
+  return {
+    policy: `${policy.profile}@${policy.version}`,
+    wanted: pathTree([]),
+    decide: async (verb, args) => {
+      const error = unready() ?? fault;
+      return error === undefined ? decideLive(live, verb, args) : { error };
+    },
+    evaluate: async (question) => evaluateFacts(policy, around, question),
+    describe: () => describeProfile(policy, facts),
+  };
+}
+
+async function decideLive(live: LivePolicy, verb: DecisionVerb, args: ExtenderArgs): Promise<Decision | Undecided> {
+  const found = await Promise.all(args.nodes.map(({ name }) => live.state.nodes.wait(name, NEW_NODE_MS)));
+  const { uid, priority, request } = placedPod(args.pod);
+  const viewpoint = { for: { uid, priority } };
+  const now = live.now();
+  const closed = (name: string) => request > 0n && live.state.closed(name, now);
+  const open = found.filter((node) => node !== undefined && !closed(node.name)) as readonly PlacedNode[];
+  const decision = decideByFacts(live.policy, verb, {
+    pod: objectLookup(args.pod, now),
+    nodes: open.map((node) => liveNode(live, node, viewpoint)),
+    around: live.around,
+  });
+  if ("error" in decision) return decision;
+  const rows = new Map(open.map(({ name }, index) => [name, decision.rows[index] as Row]));
+  return {
+    ...decision,
+    rows: found.map((node) => (node === undefined ? UNKNOWN_NODE : (rows.get(node.name) ?? CLOSED_NODE))),
+  };
+}

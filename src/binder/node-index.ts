@@ -1,0 +1,90 @@
+import type { Log } from "../extender/log.ts";
+import { nodeOfConfigMap, UNHEALTHY_NAMESPACE, unhealthyConfigMap, unhealthyDevices } from "../placement/gpushare.ts";
+import type { PlacedNode } from "../placement/model.ts";
+import { placedNode } from "../placement/placed.ts";
+import { field, type JsonObject } from "../protocol/json.ts";
+import type { Objects, Sources } from "./objects.ts";
+
+/** The nodes with their devices as they are now. */
+export interface NodeIndex {
+  get(name: string): PlacedNode | undefined;
+  values(): Iterable<PlacedNode>;
+  /** The node, also when it becomes known within so many milliseconds only. */
+  wait(name: string, ms: number): Promise<PlacedNode | undefined>;
+  /** Hears the name of every node that goes. */
+  onGone(hear: (name: string) => void): void;
+  /** Hears the name of every node that has a healthy device more than before. */
+  onHealed(hear: (name: string) => void): void;
+}
+
+/** Follows the nodes, and what is said of their unhealthy devices, for as long as the program runs. */
+export function indexNodes({ nodes, unhealthy }: Pick<Sources, "nodes" | "unhealthy">, log: Log): NodeIndex {
+  const known = new Map<string, PlacedNode>();
+  const waiting = new Map<string, Set<() => void>>();
+  const [gone, healed] = [new Set<Hearer>(), new Set<Hearer>()];
+  const read = (object: JsonObject): void => {
+    const name = nameOf(object);
+    const [before, node] = [known.get(name), placedNode(object, idsOf(unhealthy, name))];
+    known.set(name, node);
+    for (const arrived of waiting.get(name) ?? []) arrived();
+    if (before !== undefined && healthyOf(node) > healthyOf(before)) for (const hear of healed) hear(name);
+  };
+  const again = (configMap: JsonObject): void => {
+    const name = nodeOfConfigMap(configMap);
+    const node = name === undefined ? undefined : nodes.get(name);
+    if (node !== undefined) read(node);
+  };
+  const heard = (configMap: JsonObject): void => {
+    for (const problem of unhealthyDevices(configMap).problems) log("warn", problem);
+    again(configMap);
+  };
+  unhealthy.subscribe({ add: heard, update: heard, delete: again });
+  nodes.subscribe({
+    add: read,
+    update: read,
+    delete: (object) => {
+      known.delete(nameOf(object));
+      for (const hear of gone) hear(nameOf(object));
+    },
+  });
+  return {
+    get: (name) => known.get(name),
+    values: () => known.values(),
+    async wait(name, ms) {
+      if (!known.has(name)) await arrival(waiting, name, ms);
+      return known.get(name);
+    },
+    onGone: (hear) => void gone.add(hear),
+    onHealed: (hear) => void healed.add(hear),
+  };
+}
+
+type Hearer = (name: string) => void;
+
+function healthyOf({ devices }: PlacedNode): number {
+  return devices.filter(({ healthy }) => healthy).length;
+}
+
+function arrival(waiting: Map<string, Set<() => void>>, name: string, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const waiters = waiting.get(name) ?? new Set<() => void>();
+    waiting.set(name, waiters);
+    const done = (): void => {
+      clearTimeout(timer);
+      waiters.delete(done);
+      if (waiters.size === 0) waiting.delete(name);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    waiters.add(done);
+  });
+}
+
+function idsOf(unhealthy: Objects, node: string): ReadonlySet<string> {
+  return unhealthyDevices(unhealthy.get(unhealthyConfigMap(node), UNHEALTHY_NAMESPACE)).ids;
+}
+
+function nameOf(object: JsonObject): string {
+  const name = field(field(object, "metadata"), "name");
+  return typeof name === "string" ? name : "";
+}

@@ -1,0 +1,60 @@
+import type { Victims } from "../extender/cluster-verbs.ts";
+import { objectLookup } from "../extender/local.ts";
+import { heldByDevice } from "../placement/holdings.ts";
+import type { PlacedPod } from "../placement/model.ts";
+import { placedPod } from "../placement/placed.ts";
+import { roomFor } from "../placement/room.ts";
+import { chooseVictims, type Scene } from "../placement/victims.ts";
+import { PluginError, prepare } from "../policy/run.ts";
+import type { PreemptArgs } from "../protocol/preempt.ts";
+import { type LivePolicy, liveNode } from "./live.ts";
+
+/** Chooses victims so that the profile's own filter keeps the node once they are gone. */
+export function preemptLive(live: LivePolicy, args: PreemptArgs): Victims {
+  try {
+    const cycle = prepare(live.policy, objectLookup(args.pod, live.now()), live.around);
+    // A pod that cannot be judged gets no node, whoever is evicted.
+    if ("unreadable" in cycle) return { victims: new Map() };
+    return { victims: chooseVictims(args, sceneOf(live, placedPod(args.pod), cycle)) };
+  } catch (error) {
+    if (error instanceof PluginError) return { error: error.message };
+    throw error;
+  }
+}
+
+function sceneOf(
+  live: LivePolicy,
+  pod: PlacedPod,
+  cycle: { filter(node: ReturnType<typeof liveNode>): unknown },
+): Scene {
+  const { state } = live;
+  const asks = { for: { uid: pod.uid, priority: pod.priority } };
+  const rooms = new Map<string, ReturnType<typeof roomFor>>();
+  const roomOn = (name: string) => {
+    const node = state.nodes.get(name);
+    if (node === undefined) return () => false;
+    const neighbours = { bound: state.pods.on(name), nominated: state.pods.nominatedTo(name) };
+    const room = rooms.get(name) ?? roomFor(pod, node, neighbours);
+    rooms.set(name, room);
+    return room;
+  };
+  return {
+    budgets: state.budgets(),
+    pods: (name) => (state.nodes.get(name) === undefined ? undefined : state.pods.on(name)),
+    fits: (name, without) => {
+      const node = state.nodes.get(name);
+      return node !== undefined && cycle.filter(liveNode(live, node, { ...asks, without })) === undefined;
+    },
+    room: (name, without) => roomOn(name)(without),
+    ...(judgesDevices(live, pod) && {
+      devices: (name: string) => {
+        const node = state.nodes.get(name);
+        return node === undefined ? [] : heldByDevice(node, state.usage(node, asks));
+      },
+    }),
+  };
+}
+
+function judgesDevices({ policy }: LivePolicy, pod: PlacedPod): boolean {
+  return pod.request > 0n && policy.plugins.some(({ spec }) => spec.name === "GpuMemory");
+}

@@ -1,0 +1,72 @@
+import type { Log } from "../extender/log.ts";
+import { type DisruptionBudget, disruptionBudget } from "../placement/disruption.ts";
+import type { Usage } from "../placement/holdings.ts";
+import { type LedgerReading, readLedger } from "../placement/ledger.ts";
+import type { Claim, Ledger, PlacedNode } from "../placement/model.ts";
+import { usageOf, type Viewpoint } from "../placement/usage.ts";
+import type { JsonObject } from "../protocol/json.ts";
+import { indexNodes, type NodeIndex } from "./node-index.ts";
+import type { Sources } from "./objects.ts";
+import { indexPods, type PodIndex } from "./pod-index.ts";
+
+/** The cluster as the binder sees it at this moment. */
+export interface State {
+  readonly pods: PodIndex;
+  readonly nodes: NodeIndex;
+  /** Who holds what of a node's devices; with `claims`, by those instead of the ones last seen. */
+  usage(node: PlacedNode, viewpoint?: Viewpoint, claims?: readonly Claim[]): Usage;
+  /** A node's ledger as last seen, by the watch or by this process's own writes, whichever is newer. */
+  ledger(node: string): Ledger | undefined;
+  /** True while no pod is given a device of the node, because its ledger was made anew. */
+  closed(node: string, now: number): boolean;
+  budgets(): readonly DisruptionBudget[];
+}
+
+/** What the state is made of. */
+export interface StateOptions {
+  readonly sources: Sources;
+  /** The ledger as this process last wrote or read it. */
+  readonly peek: (node: string) => Ledger | undefined;
+  readonly log: Log;
+}
+
+/** Follows the cluster for as long as the program runs. */
+export function createState({ sources, peek, log }: StateOptions): State {
+  const pods = indexPods(sources.pods);
+  const nodes = indexNodes(sources, log);
+  const read = remembering();
+  const ledger = (node: string): Ledger | undefined => {
+    const object = sources.ledgers.get(node);
+    const reading = object === undefined ? undefined : read(object, node);
+    return newer(peek(node), reading?.kind === "ledger" ? reading.ledger : undefined);
+  };
+  return {
+    pods,
+    nodes,
+    ledger,
+    usage: (node, viewpoint, claims = ledger(node.name)?.claims ?? []) =>
+      usageOf(node, { pods: pods.on(node.name), claims, nominated: pods.nominatedTo(node.name) }, viewpoint),
+    closed: (node, now) => now < (ledger(node)?.closedUntil ?? 0),
+    budgets: () => [...sources.budgets.values()].map(disruptionBudget),
+  };
+}
+
+/** Followed objects are never changed, so each is read once. */
+function remembering(): (object: JsonObject, node: string) => LedgerReading {
+  const readings = new WeakMap<JsonObject, LedgerReading>();
+  return (object, node) => {
+    const reading = readings.get(object) ?? readLedger(object, node);
+    readings.set(object, reading);
+    return reading;
+  };
+}
+
+function newer(one: Ledger | undefined, other: Ledger | undefined): Ledger | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return versionOf(one) >= versionOf(other) ? one : other;
+}
+
+/** Decimal and growing for every object of one resource since Kubernetes 1.35, and in fact for long before. */
+function versionOf({ resourceVersion }: Ledger): bigint {
+  return /^\d+$/.test(resourceVersion) ? BigInt(resourceVersion) : 0n;
+}
