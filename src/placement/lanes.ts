@@ -82,6 +82,15 @@ export function createLanes(context: ProtocolContext): Lanes {
   };
 }
 
+/**
+ * Sees to it that the node has a ledger that can be read, and that it shows the devices as they are now. To be called
+ * when a node with devices appears or its devices change: the closing time of a ledger that was missing then passes
+ * while the node gets ready.
+ */
+export function ensureLedger(lanes: Lanes, node: LedgerNode): Promise<Changed<undefined>> {
+  return lanes.change(node, () => ({ value: undefined }));
+}
+
 /** Applies the jobs to the ledger in one write and answers each, opening it again while others get in between. */
 async function settle(store: LedgerStore, node: LedgerNode, jobs: readonly Job[]): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {

@@ -4,7 +4,7 @@ import { type Cleaner, type CleanerOptions, createCleaner } from "./cleaner.ts";
 import { createFakeApi, type FakeApi } from "./fake-api-fixture.ts";
 import { gpuNode } from "./gpu-fixture.ts";
 import { assignmentAnnotations } from "./gpushare.ts";
-import { createLanes } from "./lanes.ts";
+import { createLanes, ensureLedger } from "./lanes.ts";
 import type { PlacedNode, PlacedPod } from "./model.ts";
 import { placedPod } from "./placed.ts";
 import { usageOf } from "./usage.ts";
@@ -68,11 +68,10 @@ export function createRig(api: FakeApi, hands: Hands, options: RigOptions = {}):
 
 /** Lets the node's ledger be made and its closing time pass. */
 export async function openLedger(rig: Rig, hands: Hands, node: PlacedNode = NODE): Promise<void> {
-  const look = () => rig.binder.lanes.change(node, () => ({ value: undefined }));
-  await look();
+  await ensureLedger(rig.binder.lanes, node);
   hands.elapsed += 75_000;
   hands.wall += 75_000;
-  await look();
+  await ensureLedger(rig.binder.lanes, node);
 }
 
 /** A binder whose ledger of {@link NODE} is open, and an API server that has forgotten how that came about. */
