@@ -26,6 +26,9 @@ const OUTCOMES: readonly (readonly [string, Behaviour, object])[] = [
   ["silence as unknown", () => undefined, { kind: "unknown" }],
 ];
 
+/** The same for a pod, where a 404 that the API server itself did not write says nothing about the pod. */
+const POD_OUTCOMES: typeof OUTCOMES = [["404 without a Status as unknown", UNSERVED, { kind: "unknown" }]];
+
 describe("a Binding", () => {
   it("O-32: carries the pod's UID and version, and all annotations, in one write", async () => {
     const { api, ports } = await portsTo((_, answer) => reply(answer, 201, { kind: "Status", status: "Success" }));
@@ -60,7 +63,7 @@ describe("a Binding", () => {
     expect(await ports.postBinding(ORDER)).toEqual({ kind: "bound" });
   });
 
-  it.each(OUTCOMES)("tells %s, and is never sent twice", async (_, behaviour, outcome) => {
+  it.each([...OUTCOMES, ...POD_OUTCOMES])("tells %s, and is never sent twice", async (_, behaviour, outcome) => {
     const { api, ports } = await portsTo(behaviour);
     expect(await ports.postBinding(ORDER)).toMatchObject(outcome);
     expect(api.arrived).toHaveLength(1);
@@ -81,7 +84,7 @@ describe("a revocation", () => {
     });
   });
 
-  it.each(OUTCOMES)("tells %s, and is never sent twice", async (_, behaviour, outcome) => {
+  it.each([...OUTCOMES, ...POD_OUTCOMES])("tells %s, and is never sent twice", async (_, behaviour, outcome) => {
     const { api, ports } = await portsTo(behaviour);
     const order = { ...POD, uid: "u1", resourceVersion: "7", claimId: "c1" };
     expect(await ports.markRevoked(order)).toMatchObject(outcome);
@@ -104,6 +107,8 @@ describe("reading a pod", () => {
       api.behave((_, answer) => refuse(answer, status, "Reason"));
       expect(await ports.readPod(POD)).toMatchObject({ kind: "unknown" });
     }
+    api.behave(UNSERVED);
+    expect(await ports.readPod(POD)).toMatchObject({ kind: "unknown" });
   });
 });
 

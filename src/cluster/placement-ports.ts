@@ -112,12 +112,17 @@ function isUnserved(answer: Answer): boolean {
 
 function reading(answer: Answer): ReadOutcome {
   if (answer.kind === "ok") return { kind: "found", object: answer.object };
-  return answer.kind === "notFound" ? { kind: "gone" } : { kind: "unknown", message: answer.message };
+  return isMissing(answer) ? { kind: "gone" } : { kind: "unknown", message: answer.message };
 }
 
 function writing(answer: Answer): WriteOutcome {
   if (isUnserved(answer)) return { kind: "rejected", status: 404, message: UNSERVED };
   return answer.kind === "ok" ? { kind: "written", object: answer.object } : failed(answer);
+}
+
+/** A claim is dropped when its pod is gone: the word of something between here and the API server is not enough. */
+function isMissing(failure: Failure): boolean {
+  return failure.kind === "notFound" && failure.reason === "NotFound";
 }
 
 function failed(failure: Failure): Conflict | Gone | Rejected | Unknown {
@@ -126,7 +131,7 @@ function failed(failure: Failure): Conflict | Gone | Rejected | Unknown {
     case "conflict":
       return { kind: "conflict", message };
     case "notFound":
-      return { kind: "gone" };
+      return isMissing(failure) ? { kind: "gone" } : { kind: "unknown", message };
     case "unknown":
       return { kind: "unknown", message };
     default:
