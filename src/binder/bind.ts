@@ -1,3 +1,4 @@
+import type { EventDraft } from "../cluster/event-object.ts";
 import type { Asking, Bound } from "../extender/cluster-verbs.ts";
 import { assignDevice } from "../placement/assign.ts";
 import { type Binder, bindPod } from "../placement/bind.ts";
@@ -5,7 +6,7 @@ import type { BindAnswer } from "../placement/bind-answer.ts";
 import { assignmentAnnotations } from "../placement/gpushare.ts";
 import type { DeviceContract } from "../placement/promise.ts";
 import type { BindArgs } from "../protocol/bind.ts";
-import { bindRefusedEvent, deviceAssignedEvent, type EventDraft, scheduledEvent } from "./events.ts";
+import { bindRefusedEvent, deviceAssignedEvent, scheduledEvent } from "./events.ts";
 import type { State } from "./state.ts";
 
 /** The annotation that names the policy a pod was placed by, as `<profile>@<version>`. */

@@ -1,21 +1,7 @@
+import type { EventDraft, Regarding } from "../cluster/event-object.ts";
 import type { Claim, PlacedPod } from "../placement/model.ts";
 import { GPU_MEMORY } from "../policy/views/gpu-request.ts";
 import type { BindArgs } from "../protocol/bind.ts";
-
-/** An event as it is written down; who reports it and when, the recorder adds. */
-export interface EventDraft {
-  readonly type: "Normal" | "Warning";
-  readonly reason: string;
-  readonly action: string;
-  readonly note: string;
-  readonly regarding: {
-    readonly apiVersion: string;
-    readonly kind: string;
-    readonly name: string;
-    readonly namespace?: string;
-    readonly uid?: string;
-  };
-}
 
 /**
  * The event that kube-scheduler emits once an extender has bound a pod, in its words (`bindingCycle` in
@@ -46,6 +32,6 @@ export function withoutDeviceEvent(pod: PlacedPod): EventDraft {
   return { type: "Warning", reason: "BoundWithoutDevice", action: "Binding", note, regarding: podRef(pod) };
 }
 
-function podRef({ namespace, name, uid }: Pick<BindArgs, "namespace" | "name" | "uid">): EventDraft["regarding"] {
+function podRef({ namespace, name, uid }: Pick<BindArgs, "namespace" | "name" | "uid">): Regarding {
   return { apiVersion: "v1", kind: "Pod", namespace, name, uid };
 }

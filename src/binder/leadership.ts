@@ -1,11 +1,13 @@
 import type { Connection } from "../cluster/connection.ts";
+import type { EventDraft } from "../cluster/event-object.ts";
 import { type Election, startElection } from "../cluster/lease.ts";
 import { patchObject } from "../cluster/patch.ts";
 import { NODES } from "../cluster/resources.ts";
 import type { Log } from "../extender/log.ts";
 import { createCleaner, GRACE_TIME } from "../placement/cleaner.ts";
+import { ensureLedger } from "../placement/lanes.ts";
+import type { PlacedNode } from "../placement/model.ts";
 import type { Core } from "./core.ts";
-import type { EventDraft } from "./events.ts";
 import { type Housekeeping, startHousekeeping } from "./housekeeping.ts";
 import type { Metrics } from "./metrics.ts";
 import { followUnplaced } from "./unplaced.ts";
@@ -44,13 +46,17 @@ export function startLeadership(options: LeadershipOptions): Leadership {
   const isLeader = () => ready() && election?.isLeader() === true;
   const unplaced = followUnplaced(state.pods, { isLeader, record: options.record });
   const waker = createWaker({ state, isLeader, touch: toucher(connection), log });
-  state.nodes.onHealed((name) => waker.freed([name]));
   const { context, lanes } = protocol;
+  const openLedger = (node: PlacedNode) => ensureLedger(lanes, node);
+  state.nodes.onDevices((node, healed) => {
+    if (isLeader()) void openLedger(node);
+    if (healed) waker.freed([node.name]);
+  });
   const housekeeping = startHousekeeping(
     {
       state,
       cleaner: createCleaner({ context, lanes, seen: state.pods.byUid, graceTime }),
-      openLedger: (node) => lanes.change(node, () => ({ value: undefined })),
+      openLedger,
       isLeader,
       freed: waker.freed,
       metrics: options.metrics,

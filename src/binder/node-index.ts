@@ -13,21 +13,23 @@ export interface NodeIndex {
   wait(name: string, ms: number): Promise<PlacedNode | undefined>;
   /** Hears the name of every node that goes. */
   onGone(hear: (name: string) => void): void;
-  /** Hears the name of every node that has a healthy device more than before. */
-  onHealed(hear: (name: string) => void): void;
+  /** Hears of every node whose devices are new or have changed; `healed`: there are more healthy ones than before. */
+  onDevices(hear: (node: PlacedNode, healed: boolean) => void): void;
 }
 
 /** Follows the nodes, and what is said of their unhealthy devices, for as long as the program runs. */
 export function indexNodes({ nodes, unhealthy }: Pick<Sources, "nodes" | "unhealthy">, log: Log): NodeIndex {
   const known = new Map<string, PlacedNode>();
   const waiting = new Map<string, Set<() => void>>();
-  const [gone, healed] = [new Set<Hearer>(), new Set<Hearer>()];
+  const gone = new Set<(name: string) => void>();
+  const changed = new Set<(node: PlacedNode, healed: boolean) => void>();
   const read = (object: JsonObject): void => {
     const name = nameOf(object);
     const [before, node] = [known.get(name), placedNode(object, idsOf(unhealthy, name))];
     known.set(name, node);
     for (const arrived of waiting.get(name) ?? []) arrived();
-    if (before !== undefined && healthyOf(node) > healthyOf(before)) for (const hear of healed) hear(name);
+    if (devicesText(before) === devicesText(node)) return;
+    for (const hear of changed) hear(node, before !== undefined && healthyOf(node) > healthyOf(before));
   };
   const again = (configMap: JsonObject): void => {
     const name = nodeOfConfigMap(configMap);
@@ -55,11 +57,14 @@ export function indexNodes({ nodes, unhealthy }: Pick<Sources, "nodes" | "unheal
       return known.get(name);
     },
     onGone: (hear) => void gone.add(hear),
-    onHealed: (hear) => void healed.add(hear),
+    onDevices: (hear) => void changed.add(hear),
   };
 }
 
-type Hearer = (name: string) => void;
+/** Tells device lists apart; a node without any is like one that is not there. */
+function devicesText(node: PlacedNode | undefined): string {
+  return (node?.devices ?? []).map(({ id, total, healthy }) => `${id}:${total}:${healthy}`).join();
+}
 
 function healthyOf({ devices }: PlacedNode): number {
   return devices.filter(({ healthy }) => healthy).length;

@@ -1,12 +1,12 @@
 import { hostname } from "node:os";
 import type { Listener } from "../adapters/listener.ts";
 import type { Connection } from "../cluster/connection.ts";
+import { type EventRecorder, startEventRecorder } from "../cluster/events.ts";
 import type { Log } from "../extender/log.ts";
 import type { Caches } from "./caches.ts";
 import type { Core } from "./core.ts";
 import { type Leadership, startLeadership } from "./leadership.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import { type EventRecorder, startEventRecorder } from "./recorder.ts";
 import type { BinderSettings } from "./settings.ts";
 
 /** What runs behind the server. */

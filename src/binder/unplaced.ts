@@ -1,5 +1,6 @@
+import type { EventDraft } from "../cluster/event-object.ts";
 import type { PlacedPod } from "../placement/model.ts";
-import { type EventDraft, withoutDeviceEvent } from "./events.ts";
+import { withoutDeviceEvent } from "./events.ts";
 import type { PodIndex } from "./pod-index.ts";
 
 /** The pods that ask for device memory and reached a node without a device, warned of one by one. */

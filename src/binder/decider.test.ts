@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { gpuClaim, podObject } from "../placement/gpu-fixture.ts";
+import type { Row } from "../policy/run.ts";
+import { gpushareLive, type Watched, watch } from "./binder-fixture.ts";
+import { liveDecider } from "./decider.ts";
+
+const asked = (pod: Parameters<typeof podObject>[0], ...names: string[]) => ({
+  form: "names" as const,
+  pod: podObject(pod),
+  nodes: names.map((name) => ({ name, object: { metadata: { name } } })),
+  duplicates: [],
+});
+
+async function filter(watched: Watched, args: ReturnType<typeof asked>): Promise<readonly (string | undefined)[]> {
+  const decision = await liveDecider(await gpushareLive(watched.state), () => undefined).decide("filter", args);
+  if ("error" in decision) throw new Error(decision.error);
+  return decision.rows.map((row: Row) => ("refusal" in row ? row.refusal.reason : undefined));
+}
+
+describe("filter by node names", () => {
+  it("sees pods that are bound, promises in ledgers and pods that are nominated, as they are now", async () => {
+    const watched = watch();
+    for (const name of ["bound", "promised", "nominated", "free"]) watched.node(name, [1, 10]);
+    watched.pod({ uid: "a", gpu: 6, node: "bound", device: 0 });
+    watched.ledger("promised", [gpuClaim("b", 0, 6)]);
+    watched.pod({ uid: "c", gpu: 6, nominated: "nominated" });
+    const reasons = await filter(watched, asked({ uid: "new", gpu: 5 }, "bound", "promised", "nominated", "free"));
+    const full = "node(s) had no GPU with 5 aliyun.com/gpu-mem free";
+    expect(reasons).toEqual([full, full, full, undefined]);
+  });
+
+  it("does not count against a pod what it holds itself", async () => {
+    const watched = watch();
+    watched.node("one", [1, 10]);
+    watched.ledger("one", [gpuClaim("mine", 0, 6)]);
+    expect(await filter(watched, asked({ uid: "mine", gpu: 6 }, "one"))).toEqual([undefined]);
+  });
+
+  it("keeps a node that becomes known while it waits, and refuses one that does not", async () => {
+    const watched = watch();
+    const deciding = filter(watched, asked({ uid: "new", gpu: 5 }, "soon", "never"));
+    setTimeout(() => watched.node("soon", [1, 10]), 20);
+    expect(await deciding).toEqual([undefined, "node(s) were not known to the binder yet"]);
+  });
+
+  it("refuses a node whose ledger is closed, but not to pods that ask for no device", async () => {
+    const watched = watch();
+    watched.node("closed", [1, 10]);
+    watched.ledger("closed", [], 2_000);
+    const refused = await filter(watched, asked({ uid: "new", gpu: 5 }, "closed"));
+    expect(refused).toEqual(["node(s) had a device ledger that was made anew a moment ago"]);
+    expect(await filter(watched, asked({ uid: "plain" }, "closed"))).toEqual([undefined]);
+  });
+
+  it("follows unhealthy devices, and warns of an entry that names none", async () => {
+    const watched = watch();
+    watched.node("sick", [1, 10]);
+    watched.unhealthy("sick", "0,abc");
+    expect(await filter(watched, asked({ uid: "new", gpu: 5 }, "sick"))).toEqual([
+      "node(s) had no healthy GPU as large as the 5 aliyun.com/gpu-mem that the pod asks for",
+    ]);
+    expect(watched.warnings.join()).toContain('"abc" is not a device id');
+    watched.healthy("sick");
+    expect(await filter(watched, asked({ uid: "new", gpu: 5 }, "sick"))).toEqual([undefined]);
+  });
+
+  it("answers with a sentence and no decision as long as not everything has been read", async () => {
+    const decider = liveDecider(await gpushareLive(watch().state), () => "not yet");
+    expect(await decider.decide("filter", asked({ uid: "new" }, "any"))).toEqual({ error: "not yet" });
+  });
+});
+
+describe("prioritize by node names", () => {
+  it("prefers the node whose devices would be fullest", async () => {
+    const watched = watch();
+    watched.node("empty", [1, 10]);
+    watched.node("half", [1, 10]);
+    watched.pod({ uid: "a", gpu: 5, node: "half", device: 0 });
+    const decider = liveDecider(await gpushareLive(watched.state), () => undefined);
+    const decision = await decider.decide("prioritize", asked({ uid: "new", gpu: 5 }, "empty", "half"));
+    expect(decision).toMatchObject({ rows: [{ scores: [50] }, { scores: [100] }] });
+  });
+});
