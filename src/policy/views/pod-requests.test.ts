@@ -166,6 +166,14 @@ describe("what a pod takes of a node", () => {
   });
 });
 
+describe("a pod of very many containers", () => {
+  test("is read in time that grows with their number, not with its square", () => {
+    const containers = Array.from({ length: 50_000 }, (_, index) => ({ ...asking({ cpu: "1m" }), name: `c${index}` }));
+    const containerStatuses = containers.map(({ name }) => ({ name, allocatedResources: { cpu: "2m" } })).reverse();
+    expect(read({ spec: { containers }, status: { containerStatuses } })).toEqual({ cpu: 100_000n });
+  });
+});
+
 describe("for scoring", () => {
   test("a container without a request counts with 100m and 200Mi, one that asks for zero does not", () => {
     const containers = [asking({ cpu: "1" }), asking({ memory: "1Mi" }), asking({ cpu: "0", memory: "0" }), {}];

@@ -108,10 +108,7 @@ function aggregate(
   missing: ResourceList | undefined,
   requestsOf: (container: Container, status: ContainerStatus | undefined) => ResourceList | undefined,
 ): ResourceList {
-  const needs = (container: Container) => {
-    const status = pod.statuses.find(({ name }) => name === container.name);
-    return firstOf(requestsOf(container, status), missing);
-  };
+  const needs = (container: Container) => firstOf(requestsOf(container, pod.statuses.get(container.name)), missing);
   let running = sumOf(...pod.containers.map(needs));
   let sidecars: ResourceList = {};
   let starting: ResourceList = {};

@@ -26,7 +26,6 @@ export interface Container {
 
 /** What the kubelet has granted a container, and what it runs with. */
 export interface ContainerStatus {
-  readonly name: Json | undefined;
   readonly allocated: ResourceList | undefined;
   readonly actuated: ResourceList | undefined;
 }
@@ -35,7 +34,8 @@ export interface ContainerStatus {
 export interface PodResources {
   readonly containers: readonly Container[];
   readonly initContainers: readonly Container[];
-  readonly statuses: readonly ContainerStatus[];
+  /** By the container's name. */
+  readonly statuses: ReadonlyMap<Json | undefined, ContainerStatus>;
   readonly overhead: ResourceList | undefined;
   /** Of the pod as a whole, as its spec asks. */
   readonly requests: ResourceList | undefined;
@@ -57,9 +57,10 @@ export function readPodResources(pod: JsonObject, faults: Unreadable[]): PodReso
   return {
     containers: each(at(spec, "containers")).map((place) => readContainer(place, list)),
     initContainers: each(at(spec, "initContainers")).map((place) => readContainer(place, list)),
-    statuses: ["containerStatuses", "initContainerStatuses"]
-      .flatMap((key) => each(at(status, key)))
-      .map((place) => readStatus(place, list)),
+    statuses: readStatuses(
+      [...each(at(status, "containerStatuses")), ...each(at(status, "initContainerStatuses"))],
+      list,
+    ),
     overhead: list(at(spec, "overhead")),
     requests: list(at(at(spec, "resources"), "requests")),
     limits: list(at(at(spec, "resources"), "limits")),
@@ -85,9 +86,19 @@ function readContainer(container: Place, list: ReadList): Container {
   };
 }
 
+/** Of several statuses with one name the first counts. */
+function readStatuses(places: readonly Place[], list: ReadList): Map<Json | undefined, ContainerStatus> {
+  const statuses = new Map<Json | undefined, ContainerStatus>();
+  for (const place of places) {
+    const name = at(place, "name").value;
+    const status = readStatus(place, list);
+    if (!statuses.has(name)) statuses.set(name, status);
+  }
+  return statuses;
+}
+
 function readStatus(status: Place, list: ReadList): ContainerStatus {
   return {
-    name: at(status, "name").value,
     allocated: list(at(status, "allocatedResources")),
     actuated: list(at(at(status, "resources"), "requests")),
   };
