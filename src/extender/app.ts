@@ -4,7 +4,7 @@ import { readArgs } from "../protocol/args.ts";
 import { isObject, type JsonObject } from "../protocol/json.ts";
 import { ShapeError } from "../protocol/scan.ts";
 import { type Admitted, admit, type Turned } from "./admit.ts";
-import { type BodyOptions, discardBody, type ReadChunks, readBody, SpareBuffer } from "./body.ts";
+import { type BodyOptions, BrokenBodyError, discardBody, type ReadChunks, readBody, SpareBuffer } from "./body.ts";
 import type { Identify, Peer } from "./callers.ts";
 import { answerCluster, barred, type ClusterVerbs } from "./cluster-verbs.ts";
 import { decideAndAnswer } from "./decide.ts";
@@ -58,6 +58,10 @@ export function createApp(host: Host): App {
   app.get("/healthz", (c) => c.json(health.report()));
   app.all("*", (c) => serve(c, { ...host, log: c.get("log"), health, spare }));
   app.onError((error, c) => {
+    if (error instanceof BrokenBodyError) {
+      c.get("log")("info", "a client left before its request was read", { cause: error.message });
+      return c.json({ error: "the body broke off before its end" }, 400);
+    }
     c.get("log")("error", "internal error", { cause: error.message });
     return c.json({ error: "internal error; the log has the cause" }, 500);
   });

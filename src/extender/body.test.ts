@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DISCARDED_BYTES, discardBody, readBody, SpareBuffer } from "./body.ts";
+import { BrokenBodyError, DISCARDED_BYTES, discardBody, readBody, SpareBuffer } from "./body.ts";
 
 /** A body that counts the chunks it has given. */
 function counting(chunks: Iterable<Uint8Array>) {
@@ -33,7 +33,25 @@ function post(body: ReadableStream<Uint8Array> | string | null, headers: Record<
 
 const megabyte = new Uint8Array(1024 * 1024).fill(7);
 
+/** A body that is lost after its first chunk. */
+function breakingOff(): ReadableStream<Uint8Array> {
+  let given = false;
+  return new ReadableStream({
+    pull(controller) {
+      if (given) controller.error(new Error("connection reset"));
+      else controller.enqueue(new Uint8Array([0x7b]));
+      given = true;
+    },
+  });
+}
+
 describe("reading a body", () => {
+  it("tells a body that broke off from every fault of the server, read or discarded", async () => {
+    const read = readBody(post(breakingOff()), { limit: 10 });
+    await expect(read).rejects.toThrow(new BrokenBodyError("connection reset"));
+    await expect(discardBody(post(breakingOff()), {})).rejects.toBeInstanceOf(BrokenBodyError);
+  });
+
   it("gives the whole body, with or without a declared length", async () => {
     const chunks = [megabyte, new Uint8Array([1, 2, 3]), megabyte];
     const plain = await readBody(post(streamOf(chunks)), { limit: 4 * megabyte.length });

@@ -46,10 +46,16 @@ const FIRST_BUFFER = 64 * 1024;
  */
 export const DISCARDED_BYTES = 128 * 1024 * 1024;
 
+/** The client left, or the network lost it, before its body had arrived: no fault of the server. */
+export class BrokenBodyError extends Error {
+  override readonly name = "BrokenBodyError";
+}
+
 /**
  * Reads a request's body, counting real bytes.
  *
  * @returns the bytes, or undefined when there are more than `limit`; the rest is then discarded
+ * @throws {BrokenBodyError} when the body ends before its end
  */
 export async function readBody(request: Request, options: BodyOptions): Promise<Uint8Array | undefined> {
   const { limit } = options;
@@ -63,7 +69,7 @@ export async function readBody(request: Request, options: BodyOptions): Promise<
     limit,
   );
   let seen = 0;
-  for await (const chunk of options.chunks ?? streamChunks(request)) {
+  for await (const chunk of arriving(request, options)) {
     seen += chunk.byteLength;
     if (seen > DISCARDED_BYTES) return undefined;
     if (seen > limit) buffer = undefined;
@@ -72,10 +78,14 @@ export async function readBody(request: Request, options: BodyOptions): Promise<
   return buffer?.bytes();
 }
 
-/** Reads and forgets a body that nobody will use, so that the answer arrives and the connection can carry on. */
-export async function discardBody(request: Request, { chunks }: Pick<BodyOptions, "chunks">): Promise<void> {
+/**
+ * Reads and forgets a body that nobody will use, so that the answer arrives and the connection can carry on.
+ *
+ * @throws {BrokenBodyError} when the body ends before its end
+ */
+export async function discardBody(request: Request, options: Pick<BodyOptions, "chunks">): Promise<void> {
   let seen = 0;
-  for await (const chunk of chunks ?? streamChunks(request)) {
+  for await (const chunk of arriving(request, options)) {
     seen += chunk.byteLength;
     if (seen > DISCARDED_BYTES) return;
   }
@@ -112,6 +122,15 @@ class Growing {
 
   bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
+  }
+}
+
+/** The chunks of a body; whatever reading them throws is the other side's doing. */
+async function* arriving(request: Request, { chunks }: Pick<BodyOptions, "chunks">): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks ?? streamChunks(request);
+  } catch (cause) {
+    throw new BrokenBodyError(cause instanceof Error ? cause.message : String(cause), { cause });
   }
 }
 

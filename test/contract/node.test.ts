@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { connect } from "node:tls";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type Listener, type ListenerEnv, listen } from "../../src/adapters/listener.ts";
 import { serveOnNode } from "../../src/adapters/node.ts";
 import { readSettings } from "../../src/adapters/node-settings.ts";
@@ -94,6 +94,17 @@ function exchange(base: string, bytes: Buffer): Promise<string> {
 }
 
 describe("the function on Node, byte by byte", () => {
+  it("says that a client left when its body breaks off, and calls it no error", async () => {
+    const server = await startHttp1({ secrets: SECRETS });
+    const head = `POST /default/filter HTTP/1.1\r\nHost: x\r\nAuthorization: ${AS_A.Authorization}\r\n`;
+    const begun = `${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"Pod":`;
+    const socket = connect({ port: Number(new URL(server.base).port), host: "127.0.0.1", ...handshake() });
+    socket.write(begun, () => socket.destroy());
+    await vi.waitFor(() => expect(server.logs()).toContain("a client left before its request was read"));
+    expect(server.logs()).not.toContain('"level":"error"');
+    await server.stop();
+  });
+
   it.runIf(hasRealData)("takes exactly the headers that a scheduler of another project was seen to send", async () => {
     const recorded = readFileSync(new URL("requests/r06-recorded-headers.http", realDataFolder), "utf8").trim();
     const length = Number(/^Content-Length: (\d+)$/m.exec(recorded)?.[1]);
