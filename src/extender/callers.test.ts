@@ -92,6 +92,21 @@ describe("callers", () => {
     expect(lines.join("\n")).not.toContain(secrets["SLASH"]);
   });
 
+  it("whose secret no client could send never match, and the log says what is wrong with it", async () => {
+    const odd: Record<string, string> = {
+      LINE: `${BEARER}\n`,
+      SPACED: "a bearer token with spaces",
+      UMLAUT: "b\u00e9arer-token-of-good-length",
+    };
+    const credentials = Object.keys(odd).map((bearer) => ({ bearer }));
+    const { name, lines } = setUp([{ ...clusterA, credentials }], { secret: (each) => odd[each] });
+    expect(await name({ authorization: `Bearer ${BEARER}`, peer: remote })).toBeUndefined();
+    expect(lines[0]).toContain("secret LINE begins or ends with white space");
+    expect(lines[1]).toContain("secret SPACED has characters that no header carries");
+    expect(lines[2]).toContain("secret UMLAUT has characters that no header carries");
+    for (const secret of Object.values(odd)) expect(lines.join("\n")).not.toContain(secret.trim());
+  });
+
   it("are all refused when none is configured, and the log says why", async () => {
     const { name, lines } = setUp([]);
     expect(await name({ peer: local })).toBeUndefined();

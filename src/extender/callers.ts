@@ -90,7 +90,11 @@ function secretProblem(kind: Kind, secret: string | undefined): string | undefin
   if (secret.length < MINIMUM_SECRET_LENGTH) {
     return `is shorter than ${MINIMUM_SECRET_LENGTH} characters: this credential is not accepted`;
   }
+  if (secret !== secret.trim()) return "begins or ends with white space, a line's end perhaps: set it without";
   if (kind === "basic" && !secret.includes(":")) return "is not of the form user:password";
+  if (kind === "bearer" && !/^[!-~]+$/.test(secret)) {
+    return "has characters that no header carries: use letters, digits and signs of ASCII, without spaces";
+  }
   if (kind === "path" && !/^[-A-Za-z0-9._~]+$/.test(secret)) {
     return "has characters that a URL path would change: use letters, digits, - . _ ~";
   }
