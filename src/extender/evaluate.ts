@@ -41,11 +41,15 @@ export function evaluateFacts(policy: Policy, around: Lookup, question: JsonObje
 
 function choosePlugins(policy: Policy, names: Json | undefined): readonly PolicyPlugin[] {
   if (names === undefined || names === null) return policy.plugins;
-  return listOf(names).map((name) => {
+  const chosen = listOf(names).map((name, index) => {
     const plugin = policy.plugins.find(({ spec }) => spec.name === name);
-    if (!plugin) throw new ShapeError(`plugins: ${JSON.stringify(name)} is not a plugin of profile ${policy.profile}`);
-    return plugin;
+    if (plugin) return plugin;
+    const known = policy.plugins.map(({ spec }) => spec.name).join(", ");
+    throw new ShapeError(`plugins[${index}] is not a plugin of profile ${policy.profile}; it has ${known}`);
   });
+  // Or a short question could ask for any amount of work.
+  if (new Set(chosen).size < chosen.length) throw new ShapeError("plugins names a plugin twice");
+  return chosen;
 }
 
 function listOf(value: Json | undefined): readonly Json[] {

@@ -114,7 +114,12 @@ export function evaluation(witness: () => Witness): void {
     it.each([
       ["another protocol", { protocol: 2 }, /^protocol must be 1/],
       ["no protocol", { protocol: undefined }, /^protocol must be 1/],
-      ["a plugin that the profile lacks", { plugins: ["NodeCost", "Random"] }, /^plugins: "Random" is not a plugin/],
+      [
+        "a plugin that the profile lacks",
+        { plugins: ["NodeCost", "Random"] },
+        /^plugins\[1\] is not a plugin of profile default; it has NodeLabel, NodeCost$/,
+      ],
+      ["a plugin twice", { plugins: ["NodeCost", "NodeCost"] }, /^plugins names a plugin twice$/],
       ["plugins that are no list", { plugins: "NodeCost" }, /^plugins and nodes must be arrays$/],
       ["no pod", { pod: undefined }, /^pod must be an object of facts/],
       ["a pod without a fact", { pod: {} }, /^pod lacks the fact podNonZeroRequests$/],
