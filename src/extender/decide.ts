@@ -19,6 +19,9 @@ const NAMED_NODES = 5;
 /** No name in Kubernetes has more characters: DNS-1123 subdomain. */
 const LONGEST_NAME = 253;
 
+/** The path of a field and what is wrong with it; both may hold text of the request. */
+const LONGEST_FAULT = 512;
+
 /** Decides one request and writes the answer in the form that was asked for. */
 export async function decideAndAnswer(decider: Decider, verb: DecisionVerb, args: ExtenderArgs): Promise<Answer> {
   const outcome = await decider.decide(verb, args);
@@ -30,7 +33,10 @@ export async function decideAndAnswer(decider: Decider, verb: DecisionVerb, args
   const refused = { ...fields, ...describeRefusals(args, outcome.rows) };
   if (verb === "filter") return { body: filterBody(args, outcome.rows), fields: refused };
   const scores = rankRows(outcome);
-  return { body: prioritizeAnswer(scored(args, scores)), fields: { ...refused, best: best(args, scores) } };
+  return {
+    body: prioritizeAnswer(scored(args, scores)),
+    fields: { ...refused, best: best(args, outcome.rows, scores) },
+  };
 }
 
 function rankRows({ columns, rows }: Decision): number[] {
@@ -67,14 +73,18 @@ function describeQuestion(decider: Decider, verb: DecisionVerb, args: ExtenderAr
     pod: `${textOf(metadata, "namespace") ?? "default"}/${textOf(metadata, "name") ?? ""}`,
     uid: textOf(metadata, "uid") ?? null,
     nodes: args.nodes.length,
-    ...(args.duplicates.length > 0 && { duplicateNodes: args.duplicates.slice(0, NAMED_NODES) }),
+    ...(args.duplicates.length > 0 && { duplicateNodes: args.duplicates.slice(0, NAMED_NODES).map(shortName) }),
   };
 }
 
 /** What may be in a field that the API server would have checked is not for a log line, unless it is text. */
 function textOf(metadata: Json | undefined, key: string): string | undefined {
   const value = field(metadata, key);
-  return typeof value === "string" ? value.slice(0, LONGEST_NAME) : undefined;
+  return typeof value === "string" ? shortName(value) : undefined;
+}
+
+function shortName(name: string): string {
+  return name.slice(0, LONGEST_NAME);
 }
 
 /** Refusals by plugin, and the nodes whose objects could not be read: those need somebody's attention. */
@@ -85,13 +95,21 @@ function describeRefusals(args: ExtenderArgs, rows: readonly Row[]) {
     const refusal = refusalOf(row);
     if (!refusal) continue;
     refused[refusal.plugin] = (refused[refusal.plugin] ?? 0) + 1;
-    if (refusal.unreadable) unreadable.push(`${args.nodes[index]?.name}: ${refusal.unreadable}`);
+    if (refusal.unreadable && unreadable.length < NAMED_NODES) {
+      unreadable.push(
+        `${shortName(args.nodes[index]?.name ?? "")}: ${String(refusal.unreadable).slice(0, LONGEST_FAULT)}`,
+      );
+    }
   }
-  return { refused, ...(unreadable.length > 0 && { unreadable: unreadable.slice(0, NAMED_NODES) }) };
+  return { refused, ...(unreadable.length > 0 && { unreadable }) };
 }
 
-function best(args: ExtenderArgs, scores: readonly number[]): string | null {
-  let at = 0;
-  for (let index = 1; index < scores.length; index++) if ((scores[index] ?? 0) > (scores[at] ?? 0)) at = index;
-  return args.nodes[at]?.name ?? null;
+/** The node with the highest score; the first of several, none when all were refused. */
+function best(args: ExtenderArgs, rows: readonly Row[], scores: readonly number[]): string | null {
+  let at = -1;
+  for (let index = 0; index < scores.length; index++) {
+    if (refusalOf(rows[index])) continue;
+    if (at < 0 || (scores[index] ?? 0) > (scores[at] ?? 0)) at = index;
+  }
+  return at < 0 ? null : shortName(args.nodes[at]?.name ?? "");
 }

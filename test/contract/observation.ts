@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { args, JSON_BODY, NODES, POD } from "./fixtures.ts";
+import { args, JSON_BODY, NODES, nodeText, POD } from "./fixtures.ts";
 import { AS_A, bearer, SECRETS } from "./secrets.ts";
 import type { Start } from "./target.ts";
 import { type Answer, type LogLine, type Witness, witness as watch } from "./witness.ts";
@@ -75,6 +75,21 @@ export function observation(witness: () => Witness, start: Start): void {
       const [line, ...more] = await linesOf(await ask("/default/prioritize"));
       expect(line).toMatchObject({ message: "decision", verb: "prioritize", uid: POD.metadata.uid, best: "paid" });
       expect(more).toEqual([]);
+    });
+
+    it("calls no node the best that was refused", async () => {
+      const [alone] = await linesOf(await ask("/default/prioritize", args({ nodes: [NODES.retiring] })));
+      expect(alone).toMatchObject({ refused: { NodeLabel: 1 }, best: null });
+    });
+
+    it("stays short, whatever names and fields the request has", async () => {
+      const long = "x".repeat(100_000);
+      const huge = nodeText(long, { type: "small", allocatable: { [long]: "1x" } });
+      const [filter] = await linesOf(await ask("/default/filter", args({ nodes: [huge, huge] })));
+      expect(filter).toMatchObject({ duplicateNodes: [long.slice(0, 253)], refused: { NodeCost: 1 } });
+      const [prioritize] = await linesOf(await ask("/default/prioritize", args({ nodes: [nodeText(long)] })));
+      expect(prioritize).toMatchObject({ best: long.slice(0, 253) });
+      for (const line of [filter, prioritize]) expect(JSON.stringify(line).length).toBeLessThan(4_000);
     });
 
     it("names nodes that stood in the request twice", async () => {
