@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { EventDraft } from "../cluster/event-object.ts";
+import { LOST } from "../placement/fake-api-fixture.ts";
 import { bindLive } from "./bind.ts";
 import { protocolOn, watch } from "./binder-fixture.ts";
 
@@ -76,6 +77,41 @@ describe("binding a pod", () => {
     expect(events).toEqual([]);
     held.resolve();
     await vi.waitFor(() => expect(reasons(events)).toEqual(["DeviceAssigned", "Scheduled"]));
+  });
+
+  it("is a success, with its events, when the answer to the Binding was lost and the pod shows that it took effect", async () => {
+    const { api, options, events, pod, asking } = scene();
+    api.intercept = ({ op }, serve) => {
+      const outcome = serve();
+      return op === "postBinding" ? LOST : outcome;
+    };
+    const bound = await bindLive(options, pod("a", 6), asking());
+    expect(bound).toMatchObject({ fields: { outcome: "bound", device: "0" } });
+    expect(bound.error).toBeUndefined();
+    expect(reasons(events)).toEqual(["DeviceAssigned"]);
+    const plain = await bindLive(options, pod("b"), asking());
+    expect(plain.error).toBeUndefined();
+  });
+
+  it("is not known when the answer was lost and the pod is still unbound: its device stays promised", async () => {
+    const { api, options, events, pod, asking } = scene();
+    api.intercept = ({ op }, serve) => (op === "postBinding" ? LOST : serve());
+    const bound = await bindLive(options, pod("a", 6), asking());
+    expect(bound.error).toBe("The API server's answer to the Binding was lost; it may have taken effect");
+    expect(api.ledger("gpu-1")?.claims).toMatchObject([{ podUid: "a" }]);
+    expect(events).toEqual([]);
+  });
+
+  it("looks again when the pod cannot be read either", async () => {
+    const { api, options, pod, asking } = scene();
+    let reads = 0;
+    api.intercept = ({ op }, serve) => {
+      const outcome = serve();
+      if (op === "readPod" && api.pod("a")?.nodeName === "gpu-1" && ++reads === 1) return LOST;
+      return op === "postBinding" ? LOST : outcome;
+    };
+    expect((await bindLive(options, pod("a", 6), asking())).error).toBeUndefined();
+    expect(reads).toBe(2);
   });
 
   it("takes a pod that is bound to the node already for a success and tells nobody again", async () => {

@@ -7,6 +7,7 @@ import { assignmentAnnotations } from "../placement/gpushare.ts";
 import type { DeviceContract } from "../placement/promise.ts";
 import type { BindArgs } from "../protocol/bind.ts";
 import { bindRefusedEvent, deviceAssignedEvent, scheduledEvent } from "./events.ts";
+import { lookAfterLoss } from "./lost-answer.ts";
 import type { State } from "./state.ts";
 
 /** The annotation that names the policy a pod was placed by, as `<profile>@<version>`. */
@@ -66,7 +67,8 @@ async function bindNow({ state, protocol }: BindOptions, args: BindArgs, policy:
   }
   const seen = state.pods.byUid(uid);
   const annotations = { [POLICY_ANNOTATION]: policy };
-  return bindPod(protocol, { namespace, name, uid, node, annotations, ...(seen && { seen }) });
+  const answer = await bindPod(protocol, { namespace, name, uid, node, annotations, ...(seen && { seen }) });
+  return lookAfterLoss(protocol, args, answer);
 }
 
 function report(

@@ -17,7 +17,9 @@ export function conditions(parts: Parts): { ready(): Condition; alive(): Conditi
       const problems = missing.map(
         ({ resource, problem }) => `${resource}: not read yet${problem ? `: ${problem}` : ""}`,
       );
-      return { problems: parts.stopping ? [...problems, "stopping"] : problems, facts: facts() };
+      problems.push(...leaseProblems(parts));
+      if (parts.stopping) problems.push("stopping");
+      return { problems, facts: facts() };
     },
     alive: () => {
       const idle = parts.leadership.housekeeping.idleFor(parts.core.protocol.context.clock.elapsed());
@@ -26,4 +28,13 @@ export function conditions(parts: Parts): { ready(): Condition; alive(): Conditi
       return { problems, facts: facts() };
     },
   };
+}
+
+/**
+ * Who may not write the Lease will never lead, and who holds it and cannot renew it has stepped down by now: nobody
+ * would see that from the answers alone. One renewal that failed is no problem yet, and waiting in line is none at all.
+ */
+function leaseProblems({ leadership }: Pick<Parts, "leadership">): string[] {
+  const { leader, problem } = leadership.election.state();
+  return leader || problem === undefined ? [] : [`the Lease cannot be had: ${problem}`];
 }
