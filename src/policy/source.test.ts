@@ -70,6 +70,12 @@ describe("a document", () => {
     ]);
   });
 
+  test("with very many keys in one map is read in time that grows with their number, not with its square", () => {
+    const keys = Array.from({ length: 50_000 }, (_, index) => `"key-${index}": 1`);
+    const text = `{${[...keys, '"key-0": 2'].join(",\n")}}`;
+    expect(faults(text, (value) => ({ value }))).toEqual(['berth.yaml:50001:1 the key "key-0" stands here twice']);
+  });
+
   test("with a value reached through an anchor is blamed where the value is used", () => {
     expect(faults("profiles:\n- {name: &n 5, plugins: []}\n- {name: *n, plugins: []}\n")).toEqual([
       "berth.yaml:2:13 profiles[0].name: must be a text, not 5",

@@ -38,6 +38,8 @@ export function readDocument<T>(
     lineCounter: lines,
     prettyErrors: false,
     stringKeys: true,
+    // The parser compares every key of a map with every other; repeatedKeys finds them in one walk.
+    uniqueKeys: false,
     logLevel: "silent",
   });
   const place = (offset: number, path: PathFault["path"], message: string): Fault => {
@@ -47,15 +49,14 @@ export function readDocument<T>(
   const [document, second] = Array.isArray(documents) ? documents : [];
   if (!document) return { faults: [place(0, [], "is empty")] };
 
-  const faults = document.errors.map(({ pos: [offset], code, message }) =>
-    place(
-      offset,
-      [],
-      code === "DUPLICATE_KEY" ? `the key ${keyAt(text, offset)} stands here twice` : `is not valid YAML: ${message}`,
-    ),
+  const faults = document.errors.map(({ pos: [offset], message }) =>
+    place(offset, [], `is not valid YAML: ${message}`),
   );
   if (second) faults.push(place(second.range[0], [], "holds several documents, there must be one"));
-  if (document.errors.some(({ code }) => code !== "DUPLICATE_KEY")) return { faults: inOrder(faults) };
+  if (document.errors.length > 0) return { faults: inOrder(faults) };
+  for (const offset of repeatedKeys(document)) {
+    faults.push(place(offset, [], `the key ${keyAt(text, offset)} stands here twice`));
+  }
 
   const data = readData(document);
   if ("problem" in data) return { faults: inOrder([...faults, place(data.offset, [], data.problem)]) };
@@ -72,6 +73,22 @@ export function formatFault({ file, path, line, column, message }: Fault): strin
 
 function inOrder(faults: readonly Fault[]): readonly Fault[] {
   return [...faults].sort((left, right) => left.line - right.line || left.column - right.column);
+}
+
+/** Where keys stand that their map has already. */
+function repeatedKeys(document: Document.Parsed): number[] {
+  const offsets: number[] = [];
+  visit(document, {
+    Map: (_, { items }) => {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) offsets.push(key.range?.[0] ?? 0);
+        seen.add(key.value);
+      }
+    },
+  });
+  return offsets;
 }
 
 function keyAt(text: string, offset: number): string {
