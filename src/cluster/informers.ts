@@ -1,6 +1,7 @@
 import { nodeOfConfigMap, UNHEALTHY_NAMESPACE } from "../placement/gpushare.ts";
 import { type Informer, type InformerOptions, startInformer } from "./informer.ts";
 import { CONFIG_MAPS, NODE_LEDGERS, NODES, POD_DISRUPTION_BUDGETS, PODS } from "./resources.ts";
+import { createSharer } from "./share.ts";
 import { trimPod } from "./trim-pod.ts";
 
 /** What is left to choose for a resource whose informer is defined here. */
@@ -15,7 +16,8 @@ export type Following = Pick<InformerOptions, "connection" | "staleAfter" | "tim
  */
 export function podInformer(following: Following): Informer {
   const fieldSelector = "status.phase!=Succeeded,status.phase!=Failed";
-  return startInformer({ ...following, resource: PODS, fieldSelector, trim: trimPod });
+  const share = createSharer();
+  return startInformer({ ...following, resource: PODS, fieldSelector, trim: (pod) => trimPod(pod, share) });
 }
 
 export function nodeInformer(following: Following): Informer {

@@ -13,9 +13,9 @@ export interface PatchOrder extends ObjectName {
   readonly resource: Resource;
   /** An object is a JSON Merge Patch (RFC 7396), where null removes a field; an array is a JSON Patch. */
   readonly patch: JsonObject | readonly PatchStep[];
-  /** The change is refused (`conflict`) when the object is another one of the same name. */
+  /** The change is refused (422, `invalid`) when the object is another one of the same name. */
   readonly uid?: string;
-  /** The change is refused (`conflict`) when the object has changed since. */
+  /** The change is refused (409, `conflict`) when the object has changed since, or is another one. */
   readonly resourceVersion?: string;
   /** `status` changes the status and nothing else; without it the API server drops changes to a status. */
   readonly subresource?: "status";

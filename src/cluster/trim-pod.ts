@@ -6,31 +6,38 @@ const CONTAINER_FIELDS: ReadonlySet<string> = new Set(["name", "image", "ports",
 /** Repeats the whole object as text. */
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
+/** What makes values one that are equal. */
+type Share = <T extends Json>(value: T) => T;
+
 /**
- * A pod without the parts that no decision may depend on and that fill memory: 50,000 pods with three containers each
- * take 120 MB of heap instead of 215. Of containers and init containers only name, image, ports, resources and
- * restartPolicy stay. Parts of an unexpected type stay as they are. Gives a new object.
+ * A pod without the parts that no decision may depend on and that fill memory. Of containers and init containers only
+ * name, image, ports, resources and restartPolicy stay; parts of an unexpected type stay as they are. Labels and
+ * containers go through `share`. 50,000 pods of 6 KB then take 35 MB of heap, without sharing 107. Gives a new object.
  */
-export function trimPod(pod: JsonObject): JsonObject {
+export function trimPod(pod: JsonObject, share: Share = (value) => value): JsonObject {
   const metadata = field(pod, "metadata");
   const spec = field(pod, "spec");
   return {
     ...pod,
-    ...(isObject(metadata) && { metadata: withoutText(metadata) }),
-    ...(isObject(spec) && { spec: smallSpec(spec) }),
+    ...(isObject(metadata) && { metadata: smallMetadata(metadata, share) }),
+    ...(isObject(spec) && { spec: smallSpec(spec, share) }),
   };
 }
 
-function withoutText(metadata: JsonObject): JsonObject {
+function smallMetadata(metadata: JsonObject, share: Share): JsonObject {
+  const labels = field(metadata, "labels");
   const annotations = field(metadata, "annotations");
-  if (!isObject(annotations) || !Object.hasOwn(annotations, LAST_APPLIED)) return metadata;
-  return { ...metadata, annotations: pick(annotations, (key) => key !== LAST_APPLIED) };
+  return {
+    ...metadata,
+    ...(labels !== undefined && { labels: share(labels) }),
+    ...(isObject(annotations) && { annotations: pick(annotations, (key) => key !== LAST_APPLIED) }),
+  };
 }
 
-function smallSpec(spec: JsonObject): JsonObject {
+function smallSpec(spec: JsonObject, share: Share): JsonObject {
   const small = Object.entries(spec).map(([key, value]): [string, Json | undefined] => {
     const containers = (key === "containers" || key === "initContainers") && Array.isArray(value);
-    return [key, containers ? value.map(smallContainer) : value];
+    return [key, containers ? share(value.map(smallContainer)) : value];
   });
   return Object.fromEntries(small);
 }

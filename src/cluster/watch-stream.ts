@@ -28,7 +28,7 @@ export async function* readLines(body: AsyncIterable<Uint8Array>): AsyncGenerato
     const lines: string[] = [];
     let start = 0;
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
-      const line = Buffer.concat([...begun, chunk.subarray(start, end)]).toString("utf8");
+      const line = textOf(begun, chunk.subarray(start, end));
       if (line.length > 0) lines.push(line);
       begun = [];
       length = 0;
@@ -40,6 +40,14 @@ export async function* readLines(body: AsyncIterable<Uint8Array>): AsyncGenerato
     yield lines;
   }
 }
+
+/** Most lines lie within one chunk and need no copy. */
+function textOf(begun: readonly Uint8Array[], rest: Uint8Array): string {
+  return decoder.decode(begun.length === 0 ? rest : Buffer.concat([...begun, rest]));
+}
+
+/** Keeps a byte order mark as the character that it is inside of a stream. */
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 const CHANGES: Readonly<Record<string, "put" | "delete">> = { ADDED: "put", MODIFIED: "put", DELETED: "delete" };
 
