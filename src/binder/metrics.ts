@@ -26,7 +26,30 @@ export interface Metrics {
 const SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 1, 2.5, 5];
 
 export function createMetrics(observed: Observed): Metrics {
+  return metricsIn(new Registry(), observed);
+}
+
+/** What a metric is, for people. */
+export interface MetricDescription {
+  readonly name: string;
+  readonly type: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
+/** Every metric there is, in the order in which they are told. */
+export function describeMetrics(): readonly MetricDescription[] {
   const registry = new Registry();
+  const nothing = { claims: () => 0, informers: () => [], eventFailures: () => ({}) };
+  metricsIn(registry, { ...nothing, leader: () => false, ready: () => false });
+  return registry.getMetricsAsArray().map((metric) => {
+    // The library keeps the names of the labels and has no type for them.
+    const { labelNames = [] } = metric as { readonly labelNames?: readonly string[] };
+    return { name: metric.name, type: String(metric.type), help: metric.help, labels: labelNames };
+  });
+}
+
+function metricsIn(registry: Registry, observed: Observed): Metrics {
   const registers = [registry];
   const requests = new Counter({
     name: "berth_requests_total",

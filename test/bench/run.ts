@@ -1,23 +1,24 @@
-import { readFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import { benchBinder } from "./binder-run.ts";
 import { type Case, measure } from "./measure.ts";
+import { writeFigures } from "./page.ts";
 import { asMarkdown, asTable, type Measured, machine } from "./report.ts";
 import { berth, go } from "./rivals.ts";
 import { workerStartup } from "./startup.ts";
 
 const HELP = `npm run bench                     measures the function beside a Go extender and prints a table
+npm run bench -- binder           measures the binder beside a bare client of the API server
 npm run bench -- --write          also writes it to docs/performance.md
-npm run bench -- --nodes 100      one size only
+npm run bench -- --nodes 100      one size of the function's requests only
 npm run bench -- --smoke          one small run that only shows that everything works
 
-CPU time and peak memory of the whole process per request, over HTTPS with kept connections, five alternating
-runs of each rival, medians. Exit code 1 when a ratio is below what the documentation promises.
+Of the function, CPU time and peak memory of the whole process per request, over HTTPS with kept connections; of the
+binder, binds per second at an API server, and what it takes to know a large cluster. Five alternating runs of each
+rival, medians. Exit code 1 when a figure is worse than what the documentation promises.
 `;
 
 /** How many times less CPU than Go's encoding/json the documentation promises. */
 const PROMISED = { filter: 3, prioritize: 4 } as const;
-
-const PAGE = new URL("../../docs/performance.md", import.meta.url);
 
 const SIZES = [100, 500, 1000];
 
@@ -29,29 +30,43 @@ function casesOf(nodeCounts: readonly number[]): Case[] {
   );
 }
 
+interface Chosen {
+  readonly smoke: boolean;
+  readonly write: boolean;
+  readonly nodes?: string | undefined;
+}
+
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
     options: {
-      help: { type: "boolean" },
-      write: { type: "boolean" },
-      smoke: { type: "boolean" },
+      help: { type: "boolean", default: false },
+      write: { type: "boolean", default: false },
+      smoke: { type: "boolean", default: false },
       nodes: { type: "string" },
     },
   });
-  if (values.help) {
+  const [subject = "function"] = positionals;
+  if (values.help || positionals.length > 1 || !(subject === "function" || subject === "binder")) {
     process.stdout.write(HELP);
+    process.exitCode = values.help ? 0 : 2;
     return;
   }
-  const sizes = values.nodes === undefined ? SIZES : [Number(values.nodes)];
+  const kept = await (subject === "binder" ? benchBinder({ ...values, progress }) : benchFunction(values));
+  process.exitCode = values.smoke || kept ? 0 : 1;
+}
+
+async function benchFunction({ smoke, write, nodes }: Chosen): Promise<boolean> {
+  const sizes = nodes === undefined ? SIZES : [Number(nodes)];
   const measured: Measured[] = [];
-  for (const one of casesOf(values.smoke ? [20] : sizes)) {
-    const runs = values.smoke ? 1 : RUNS;
+  for (const one of casesOf(smoke ? [20] : sizes)) {
+    const runs = smoke ? 1 : RUNS;
     measured.push({ one, figures: await measure(one, [berth, go("v1"), go("v2")], { runs, progress }) });
   }
   const startup = await workerStartup();
   process.stdout.write(`\n${machine()}\n${asTable(measured)}\nWorker:\n${startup.join("\n")}\n`);
-  if (values.write) await writePage(measured, startup);
-  process.exitCode = values.smoke || keepsPromises(measured) ? 0 : 1;
+  if (write) await writeFigures("figures", asPage(measured, startup));
+  return keepsPromises(measured);
 }
 
 function progress(message: string): void {
@@ -69,14 +84,9 @@ function keepsPromises(measured: readonly Measured[]): boolean {
   return broken.length === 0;
 }
 
-/** Replaces what stands between the page's markers: the words around the figures are written by people. */
-async function writePage(measured: readonly Measured[], startup: readonly string[]): Promise<void> {
-  const figures = `Measured on ${machine()}.\n\n${asMarkdown(measured)}\n\nStart-up of the Worker:\n\n\`\`\`text\n${startup.join("\n")}\n\`\`\``;
-  const page = await readFile(PAGE, "utf8");
-  const [before, rest] = page.split("<!-- figures -->\n");
-  const after = rest?.split("<!-- end of figures -->")[1];
-  if (before === undefined || after === undefined) throw new Error("docs/performance.md has lost its markers");
-  await writeFile(PAGE, `${before}<!-- figures -->\n${figures}\n<!-- end of figures -->${after}`);
+function asPage(measured: readonly Measured[], startup: readonly string[]): string {
+  const worker = `Start-up of the Worker:\n\n\`\`\`text\n${startup.join("\n")}\n\`\`\``;
+  return `Measured on ${machine()}.\n\n${asMarkdown(measured)}\n\n${worker}`;
 }
 
 await main();

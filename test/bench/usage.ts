@@ -6,6 +6,8 @@ export interface Usage {
   readonly cpuMs: number;
   /** The most memory it has ever held, in bytes. */
   readonly peakBytes: number;
+  /** The memory it holds now, in bytes. */
+  readonly bytes: number;
 }
 
 /** The kernel counts in hundredths of a second on every Linux that Node runs on (`getconf CLK_TCK`). */
@@ -20,6 +22,6 @@ export async function usageOf(pid: number): Promise<Usage> {
   // The name in parentheses may hold spaces; the fields are counted behind it (proc(5): utime 14, stime 15).
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const ticks = Number(fields[11]) + Number(fields[12]);
-  const peakKb = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]);
-  return { cpuMs: ticks * TICK_MS, peakBytes: peakKb * 1024 };
+  const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) * 1024;
+  return { cpuMs: ticks * TICK_MS, peakBytes: bytes("VmHWM"), bytes: bytes("VmRSS") };
 }

@@ -18,7 +18,8 @@ const RUN_ELSEWHERE: Readonly<Record<string, readonly [file: string, proof: stri
   "npx vitest run --project unit": ["vitest.config.ts", 'name: "unit"'],
   "npx vitest run --project workerd": ["vitest.config.ts", 'name: "workerd"'],
   "npx vitest run --project e2e": ["vitest.config.ts", 'name: "e2e"'],
-  "npm run bench": ["test/e2e/bench.test.ts", "bench/run.ts"],
+  "npm run bench": ["test/e2e/bench.test.ts", '["--smoke"]'],
+  "npm run bench -- binder": ["test/e2e/bench.test.ts", '["binder", "--smoke"]'],
   "npm run test:versions": ["package.json", '"test:versions"'],
 };
 

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import * as z from "zod";
+import { describeMetrics } from "../../src/binder/metrics.ts";
 import { configurationSchema } from "../../src/policy/configuration.ts";
 import { fleetFacts } from "../../src/policy/facts.ts";
 import type { AnyPlugin } from "../../src/policy/plugin.ts";
@@ -17,9 +18,10 @@ export interface Generated {
 
 /** Everything in the repository that is written from the code, read and generated afresh. */
 export async function generated(): Promise<Generated[]> {
-  const policies = await read("docs/policies.md");
+  const [policies, metrics] = await Promise.all([read("docs/policies.md"), read("docs/metrics.md")]);
   return [
     { path: "docs/policies.md", current: policies, wanted: between(policies, "plugins", pluginTable()) },
+    { path: "docs/metrics.md", current: metrics, wanted: between(metrics, "metrics", metricTable()) },
     await schema("docs/schema/berth.schema.json", configurationSchema(registry)),
     await schema("docs/schema/facts.schema.json", fleetFacts),
   ];
@@ -45,6 +47,14 @@ function between(page: string, name: string, content: string): string {
   const pattern = new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*(<!-- end of ${name} -->)`);
   if (!pattern.test(page)) throw new Error(`the page has lost its markers for ${name}`);
   return page.replace(pattern, (_, begin: string, end: string) => `${begin}${content}\n${end}`);
+}
+
+function metricTable(): string {
+  const rows = describeMetrics().map(({ name, type, labels, help }) => {
+    const named = labels.map((label) => `\`${label}\``).join(", ");
+    return `| \`${name}\` | ${type} | ${named || "none"} | ${help} |`;
+  });
+  return ["| metric | type | labels | what it tells |", "|---|---|---|---|", ...rows].join("\n");
 }
 
 function pluginTable(): string {

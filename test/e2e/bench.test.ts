@@ -2,20 +2,25 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { apiServerVersion } from "../controlplane/programs.ts";
+import { apiServerVersion, controlPlanePrograms } from "../controlplane/programs.ts";
 import { gated } from "./gate.ts";
 
 const BENCH = fileURLToPath(new URL("../bench/run.ts", import.meta.url));
 
+async function bench(args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [BENCH, ...args], { timeout: 170_000 });
+  return stdout;
+}
+
 await gated(
-  "the benchmark",
+  "the benchmark of the function",
   [
     { name: "goextender", version: apiServerVersion },
     { name: "goextender-jsonv2", version: apiServerVersion },
   ],
   () => {
     it("runs all rivals, finds that they decide alike, and prints a row for each", async () => {
-      const { stdout } = await promisify(execFile)(process.execPath, [BENCH, "--smoke"], { timeout: 110_000 });
+      const stdout = await bench(["--smoke"]);
       for (const rival of ["Berth on Node", "Go, encoding/json", "Go, GOEXPERIMENT=jsonv2"]) {
         expect(stdout.split(rival)).toHaveLength(3);
       }
@@ -23,3 +28,13 @@ await gated(
     });
   },
 );
+
+await gated("the benchmark of the binder", controlPlanePrograms([]), () => {
+  it("has every pod bound by the binder and by the bare client, and reads a cluster", async () => {
+    const stdout = await bench(["binder", "--smoke"]);
+    for (const row of ["plain ", "plain, and Scheduled by the caller", "device", "20 nodes, 100 pods"]) {
+      expect(stdout).toContain(`│ ${row}`);
+    }
+    expect(stdout).toMatch(/load \d/);
+  }, 180_000);
+});
