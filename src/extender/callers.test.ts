@@ -92,6 +92,17 @@ describe("callers", () => {
     expect(lines.join("\n")).not.toContain(secrets["SLASH"]);
   });
 
+  it("by HTTP Basic need a password that cannot be guessed: the user's name does not count", async () => {
+    const pairs: Record<string, string> = { WEAK: "kube-scheduler-of-cluster-a:1", NONE: "a-password-without-user" };
+    const credentials = Object.keys(pairs).map((name) => ({ basic: name }));
+    const { name, lines } = setUp([{ ...clusterA, credentials }], { secret: (each) => pairs[each] });
+    for (const pair of Object.values(pairs)) {
+      expect(await name({ authorization: basic(pair), peer: remote })).toBeUndefined();
+    }
+    expect(lines[0]).toContain("secret WEAK has a password of less than 16 characters");
+    expect(lines[1]).toContain("secret NONE is not of the form user:password");
+  });
+
   it("whose secret no client could send never match, and the log says what is wrong with it", async () => {
     const odd: Record<string, string> = {
       LINE: `${BEARER}\n`,

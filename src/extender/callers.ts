@@ -87,18 +87,35 @@ async function keysOf(configured: CallerConfiguration, options: CallerOptions): 
 
 function secretProblem(kind: Kind, secret: string | undefined): string | undefined {
   if (secret === undefined || secret === "") return "is not set: this credential is not accepted";
-  if (secret.length < MINIMUM_SECRET_LENGTH) {
-    return `is shorter than ${MINIMUM_SECRET_LENGTH} characters: this credential is not accepted`;
-  }
+  return unfitProblem(kind, secret) ?? guessableProblem(kind, secret);
+}
+
+/** Secrets that no client could send, or not unchanged. */
+function unfitProblem(kind: Kind, secret: string): string | undefined {
   if (secret !== secret.trim()) return "begins or ends with white space, a line's end perhaps: set it without";
-  if (kind === "basic" && !secret.includes(":")) return "is not of the form user:password";
-  if (kind === "bearer" && !/^[!-~]+$/.test(secret)) {
-    return "has characters that no header carries: use letters, digits and signs of ASCII, without spaces";
+  switch (kind) {
+    case "basic":
+      return secret.includes(":") ? undefined : "is not of the form user:password";
+    case "bearer":
+      return /^[!-~]+$/.test(secret)
+        ? undefined
+        : "has characters that no header carries: use letters, digits and signs of ASCII, without spaces";
+    case "path":
+      return /^[-A-Za-z0-9._~]+$/.test(secret)
+        ? undefined
+        : "has characters that a URL path would change: use letters, digits, - . _ ~";
   }
-  if (kind === "path" && !/^[-A-Za-z0-9._~]+$/.test(secret)) {
-    return "has characters that a URL path would change: use letters, digits, - . _ ~";
-  }
-  return undefined;
+}
+
+/** Of Basic the password counts: the user's name is no secret. */
+function guessableProblem(kind: Kind, secret: string): string | undefined {
+  const [what, guessed] =
+    kind === "basic"
+      ? ["has a password of less than", secret.slice(secret.indexOf(":") + 1)]
+      : ["is shorter than", secret];
+  return guessed.length < MINIMUM_SECRET_LENGTH
+    ? `${what} ${MINIMUM_SECRET_LENGTH} characters: this credential is not accepted`
+    : undefined;
 }
 
 type Digests = { readonly [K in Kind]?: Uint8Array };
