@@ -24,6 +24,8 @@ function gate() {
 
 const LONG = 600_000;
 
+const INTERNAL_ERROR = '{"error":"internal error; the log has the cause"}';
+
 describe("stopping", () => {
   it("lets HTTP/1.1 requests in flight finish and closes their connections in so many words", async () => {
     const { fetch, open, arrived } = gate();
@@ -164,8 +166,8 @@ describe("a fault in the app", () => {
     const { url, port, lines } = await start({ fetch, tls: await tlsFiles() });
     const client = await wire(port, {});
     client.send(post("x"));
-    expect(await client.answer()).toMatchObject({ status: 500, body: "internal error\n" });
-    expect(await ask(await session(url))).toMatchObject({ status: 500, body: "internal error\n" });
+    expect(await client.answer()).toMatchObject({ status: 500, body: INTERNAL_ERROR });
+    expect(await ask(await session(url))).toMatchObject({ status: 500, body: INTERNAL_ERROR });
     expect(lines.slice(1)).toEqual(
       [1, 2].map(() => ({
         level: "error",
@@ -193,6 +195,9 @@ describe("a fault in the app", () => {
     const { port } = await start();
     const client = await wire(port);
     client.send("GET / HTTP/1.1\r\nHost: a b/c\r\n\r\n");
-    expect(await client.answer()).toMatchObject({ status: 400, body: expect.stringMatching(/^bad request: /) });
+    expect(await client.answer()).toMatchObject({
+      status: 400,
+      body: expect.stringMatching(/^\{"error":"bad request: /),
+    });
   });
 });

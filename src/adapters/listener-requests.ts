@@ -66,7 +66,7 @@ async function answer(request: Request, [incoming]: Exchange, { app, log }: Requ
     const left = incoming.destroyed || request.signal.aborted;
     if (left) log("info", "a client left before its request was read", { reason: message });
     else log("error", "a request failed inside the server", { error: message });
-    return new Response("internal error\n", { status: 500 });
+    return Response.json({ error: "internal error; the log has the cause" }, { status: 500 });
   }
 }
 
@@ -82,5 +82,5 @@ async function settle([incoming, outgoing]: Http1, { limits, connections }: Requ
 /** What no app gets to see: a request without a usable Host header or path. */
 function refuseMalformed(error: unknown): Response {
   const reason = error instanceof Error ? error.message : "not understood";
-  return new Response(`bad request: ${reason}\n`, { status: 400 });
+  return Response.json({ error: `bad request: ${reason}` }, { status: 400 });
 }
