@@ -100,8 +100,10 @@ function logHandshakes(server: Http2SecureServer, log: Log): void {
   const logged = new Map<string, number>();
   server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => {
     const reason = error.code ?? error.message;
-    if (reason === "ECONNRESET" || Date.now() - (logged.get(reason) ?? 0) < QUIET_MS) return;
-    logged.set(reason, Date.now());
+    // Not Date.now(): a clock that is set back would silence the log for as long.
+    const now = performance.now();
+    if (reason === "ECONNRESET" || now - (logged.get(reason) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
+    logged.set(reason, now);
     log("warn", "a TLS handshake failed", { reason, remote: socket.remoteAddress });
   });
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { constants } from "node:http2";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { issueServer } from "../cli/certificates.ts";
 import {
   ask,
@@ -42,6 +42,19 @@ describe("what is spoken", () => {
     const old = { minVersion: "TLSv1.1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
     await expect(wire(port, old)).rejects.toThrow(/protocol/i);
     expect(lines.at(-1)).toMatchObject({ level: "warn", message: "a TLS handshake failed" });
+  });
+
+  it("logs failed handshakes of a kind once in a while, also when the clock is set back", async () => {
+    const { port, lines } = await start({ tls: await tlsFiles() });
+    const old = { minVersion: "TLSv1.1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
+    const failed = () => lines.filter((line) => line.message === "a TLS handshake failed");
+    for (let time = 0; time < 3; time++) await expect(wire(port, old)).rejects.toThrow(/protocol/i);
+    expect(failed()).toHaveLength(1);
+    vi.spyOn(performance, "now").mockReturnValue(performance.now() + 60_000);
+    vi.spyOn(Date, "now").mockReturnValue(Date.now() - 3_600_000);
+    await expect(wire(port, old)).rejects.toThrow(/protocol/i);
+    vi.restoreAllMocks();
+    expect(failed()).toHaveLength(2);
   });
 
   it("is plain HTTP/1.1 without a certificate", async () => {
