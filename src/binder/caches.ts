@@ -1,17 +1,13 @@
 import type { Connection } from "../cluster/connection.ts";
-import type { Informer, InformerState } from "../cluster/informer.ts";
-import {
-  budgetInformer,
-  ledgerInformer,
-  nodeInformer,
-  podInformer,
-  unhealthyGpuInformer,
-} from "../cluster/informers.ts";
+import { type Informer, type InformerState, startInformer } from "../cluster/informer.ts";
+import { budgetInformer, ledgerInformer, podInformer, unhealthyGpuInformer } from "../cluster/informers.ts";
+import { NODES } from "../cluster/resources.ts";
 import type { Log } from "../extender/log.ts";
 import { BUDGET_PATHS } from "../placement/disruption.ts";
 import { NODE_PATHS, POD_PATHS } from "../placement/placed.ts";
 import { ROOM_PATHS } from "../placement/room.ts";
 import type { Sources } from "./objects.ts";
+import { trimConditions } from "./published.ts";
 
 /** Everything that is followed, and how that goes. */
 export interface Caches {
@@ -31,7 +27,14 @@ export function startCaches(connection: Connection, nodePaths: readonly string[]
   });
   const informers = {
     pods: podInformer(of([...POD_PATHS, ...ROOM_PATHS.pod])),
-    nodes: nodeInformer(of([...NODE_PATHS, ...ROOM_PATHS.node, ...nodePaths])),
+    nodes: startInformer({
+      ...of([...NODE_PATHS, ...ROOM_PATHS.node, "status.conditions", ...nodePaths]),
+      resource: NODES,
+      // A policy of its own may read other conditions.
+      ...(!nodePaths.some((path) => path === "status" || path.startsWith("status.conditions")) && {
+        trim: trimConditions,
+      }),
+    }),
     unhealthy: unhealthyGpuInformer(of(["data"])),
     budgets: budgetInformer(of(BUDGET_PATHS)),
     ledgers: ledgerInformer(of(["metadata.name", "spec", "status.usage"])),

@@ -1,8 +1,6 @@
 import type { Connection } from "../cluster/connection.ts";
 import type { EventDraft } from "../cluster/event-object.ts";
 import { type Election, startElection } from "../cluster/lease.ts";
-import { patchObject } from "../cluster/patch.ts";
-import { NODES } from "../cluster/resources.ts";
 import type { Log } from "../extender/log.ts";
 import { createCleaner, GRACE_TIME } from "../placement/cleaner.ts";
 import { ensureLedger } from "../placement/lanes.ts";
@@ -10,8 +8,10 @@ import type { PlacedNode } from "../placement/model.ts";
 import type { Core } from "./core.ts";
 import { type Housekeeping, startHousekeeping } from "./housekeeping.ts";
 import type { Metrics } from "./metrics.ts";
+import { publisherOn, toucher } from "./node-writes.ts";
+import { startPublishing } from "./publishing.ts";
 import { followUnplaced } from "./unplaced.ts";
-import { createWaker, WAKE_ANNOTATION, type WakingOptions } from "./waking.ts";
+import { createWaker } from "./waking.ts";
 
 /** The name of the Lease. */
 export const LEASE = "berth-binder";
@@ -31,7 +31,7 @@ export interface LeadershipOptions {
   readonly log: Log;
 }
 
-/** What one of all binders does: taking claims away, waking pods, warning of pods without a device. */
+/** What one of all binders does: it takes claims away, publishes devices, wakes pods, warns of pods without a device. */
 export interface Leadership {
   readonly election: Election;
   readonly housekeeping: Housekeeping;
@@ -40,32 +40,9 @@ export interface Leadership {
 
 /** Competes for the Lease for as long as the program runs. */
 export function startLeadership(options: LeadershipOptions): Leadership {
-  const { connection, core, namespace, identity, graceTime = GRACE_TIME, ready, log } = options;
-  const { state, protocol } = core;
+  const { connection, namespace, identity, log } = options;
   let election: Election | undefined;
-  const isLeader = () => ready() && election?.isLeader() === true;
-  const unplaced = followUnplaced(state.pods, { isLeader, record: options.record });
-  const waker = createWaker({ state, isLeader, touch: toucher(connection), log });
-  const { context, lanes } = protocol;
-  const openLedger = (node: PlacedNode) => ensureLedger(lanes, node);
-  state.nodes.onDevices((node, healed) => {
-    if (isLeader()) void openLedger(node);
-    if (healed) waker.freed([node.name]);
-  });
-  const housekeeping = startHousekeeping(
-    {
-      state,
-      cleaner: createCleaner({ context, lanes, seen: state.pods.byUid, graceTime }),
-      openLedger,
-      isLeader,
-      freed: waker.freed,
-      metrics: options.metrics,
-      log,
-      every: Math.min(5_000, graceTime / 4),
-      afterRound: unplaced.warn,
-    },
-    context.clock.elapsed,
-  );
+  const duties = startDuties(options, () => options.ready() && election?.isLeader() === true);
   election = startElection({
     connection,
     namespace,
@@ -78,19 +55,53 @@ export function startLeadership(options: LeadershipOptions): Leadership {
   const { stop: stepDown } = election;
   return {
     election,
-    housekeeping,
+    housekeeping: duties.housekeeping,
     async stop() {
-      waker.stop();
-      await housekeeping.stop();
+      await duties.stop();
       await stepDown();
     },
   };
 }
 
-function toucher(connection: Connection): WakingOptions["touch"] {
-  return async (name) => {
-    const patch = { metadata: { annotations: { [WAKE_ANNOTATION]: new Date().toISOString() } } };
-    const answer = await patchObject(connection, { resource: NODES, name, patch, statusOnly: true });
-    return answer.kind === "ok" ? undefined : answer.message;
+/** Starts what only the leader does; each part asks by itself whether this is one. */
+function startDuties(
+  { connection, core, graceTime = GRACE_TIME, ...options }: LeadershipOptions,
+  isLeader: () => boolean,
+) {
+  const { state, protocol } = core;
+  const { context, lanes } = protocol;
+  const { record, metrics, log } = options;
+  const unplaced = followUnplaced(state.pods, { isLeader, record });
+  const waker = createWaker({ state, isLeader, touch: toucher(connection), log });
+  const publisher = startPublishing({ state, isLeader, publish: publisherOn(connection), log });
+  const openLedger = (node: PlacedNode) => ensureLedger(lanes, node);
+  state.nodes.onDevices((node, healed) => {
+    if (isLeader()) void openLedger(node);
+    if (healed) waker.freed([node.name]);
+  });
+  const cleaner = createCleaner({ context, lanes, seen: state.pods.byUid, graceTime });
+  const afterRound = (): void => {
+    unplaced.warn();
+    publisher.review();
   };
+  const housekeeping = startHousekeeping(
+    {
+      state,
+      cleaner,
+      openLedger,
+      isLeader,
+      freed: waker.freed,
+      afterRound,
+      metrics,
+      log,
+      every: Math.min(5_000, graceTime / 4),
+    },
+    context.clock.elapsed,
+  );
+  const stop = async (): Promise<void> => {
+    waker.stop();
+    publisher.stop();
+    await housekeeping.stop();
+  };
+  return { housekeeping, stop };
 }

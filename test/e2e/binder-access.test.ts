@@ -135,9 +135,9 @@ await e2e("what the binder may do", (versions) => {
   }
 
   describe("to nodes, by the ValidatingAdmissionPolicy", () => {
-    const patched = async (patch: object): Promise<string> => {
+    const patched = async (patch: object, options: Parameters<Api["patch"]>[2] = {}): Promise<string> => {
       try {
-        await asBinder.patch(nodeRef("one"), patch);
+        await asBinder.patch(nodeRef("one"), patch, options);
         return "allowed";
       } catch (error) {
         return error instanceof ApiError ? `${error.status} ${error.message}` : String(error);
@@ -159,6 +159,21 @@ await e2e("what the binder may do", (versions) => {
     ])("is not to %s", async (_, patch) => {
       await plane.api.patch(nodeRef("one"), { metadata: { annotations: { "test/kept": "yes" } } });
       expect(await patched(patch)).toMatch(/^422 .*The binder may (not )?change/);
+    });
+
+    const condition = (type: string) => ({ status: { conditions: [{ type, status: "False", message: "by a test" }] } });
+    const status = { subresource: "status", type: "strategic" } as const;
+
+    it("is to write its own condition", async () => {
+      expect(await patched(condition("BerthPublished"), status)).toBe("allowed");
+    });
+
+    it.each([
+      ["write other conditions", condition("Ready")],
+      ["change their capacity", { status: { capacity: { "aliyun.com/gpu-mem": "1000" } } }],
+      ["label them on the way", { metadata: { labels: { "berth.dev/mine": "yes" } } }],
+    ])("is not to %s in their status", async (_, patch) => {
+      expect(await patched(patch, status)).toMatch(/^422 .*The binder may (not )?change/);
     });
   });
 });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { devices } from "../../src/policy/views/devices.ts";
 import { type ControlPlane, startControlPlane } from "../controlplane/controlplane.ts";
 import { eventually, stays } from "../controlplane/eventually.ts";
-import type { KubeObject, Pod } from "../controlplane/objects.ts";
+import { type KubeObject, type Node, nodeRef, type Pod } from "../controlplane/objects.ts";
 import { startScheduler } from "../controlplane/scheduler.ts";
 import { allVerbs, applyInfra, createGpuNodes, deviceOf, gpuPod, type RunningBinder, startBinder } from "./binder.ts";
 import { e2e } from "./gate.ts";
@@ -32,6 +33,33 @@ await e2e("a binder in a cluster where nothing else happens", (versions) => {
     await startScheduler(plane, { version: versions.at(-1) ?? "", config });
   });
   afterAll(() => plane?.stop());
+
+  it("publishes who holds what on every node with devices, and again when that has changed", async () => {
+    const published = async (node: string) => {
+      const read = devices.read?.(await plane.api.get<Node>(nodeRef(node)), 0);
+      return read !== undefined && "value" in read ? read.value : undefined;
+    };
+    const before = await eventually("a node is published", () => published("bypassed"));
+    expect(before.devices["aliyun.com/gpu-mem"]?.map(({ used, total }) => [used, total])).toEqual([
+      [0n, 10n],
+      [0n, 10n],
+    ]);
+    const pod = await plane.api.create(
+      gpuPod("publishing", 3, { spec: { nodeSelector: { "kubernetes.io/hostname": "bypassed" } } }),
+    );
+    await placed(plane, pod);
+    const after = await eventually("the change is published", async (saw) => {
+      const now = await published("bypassed");
+      saw(now);
+      return now !== undefined && now.generation > before.generation && now;
+    });
+    expect(after.devices["aliyun.com/gpu-mem"]?.map(({ used }) => used)).toEqual([3n, 0n]);
+    await plane.api.remove(pod);
+    await eventually(
+      "its end is published",
+      async () => (await published("bypassed"))?.devices["aliyun.com/gpu-mem"]?.[0]?.used === 0n,
+    );
+  });
 
   it("closes a node whose ledger it had to make, and has the pods that wait tried again once it is open", async () => {
     const waiting = await plane.api.create(gpuPod("first-on-fresh", 30));
