@@ -65,6 +65,17 @@ describe("checking a configuration", () => {
     }
   });
 
+  it("refuses a credential that two callers share: the second would never be found by it", () => {
+    const callers = [
+      { name: "a", credentials: [{ bearer: "TOKEN" }, { path: "TOKEN" }], profiles: ["default"] },
+      { name: "b", credentials: [{ bearer: "OTHER" }, { bearer: "TOKEN" }], profiles: ["default"] },
+    ];
+    const profiles = [{ name: "default", plugins: [] }];
+    expect(faultsOf({ ...valid, profiles, callers })).toEqual([
+      expect.stringMatching(/^callers\[1\]\.credentials\[1\]: is a credential of/),
+    ]);
+  });
+
   it("refuses a weight for a plugin that does not score only when one is given", () => {
     const names = registry.filter((plugin) => plugin.scale === undefined).map((plugin) => plugin.name);
     for (const name of names) {

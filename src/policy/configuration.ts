@@ -118,6 +118,7 @@ function referenceFaults(document: unknown): PathFault[] {
     const place = (at: number) => ["profiles", index, "plugins", at, "name"];
     faults.push(...repeats(plugins, "stands in this profile already", place));
   }
+  faults.push(...sharedCredentials(listOf(field(document, "callers"))));
   for (const [index, caller] of listOf(field(document, "callers")).entries()) {
     for (const [at, name] of listOf(field(caller, "profiles")).entries()) {
       if (typeof name !== "string" || profiles.includes(name)) continue;
@@ -125,6 +126,25 @@ function referenceFaults(document: unknown): PathFault[] {
     }
   }
   return faults;
+}
+
+/** A credential tells who calls, so it can belong to one caller only: a second one would never be found by it. */
+function sharedCredentials(callers: readonly Json[]): PathFault[] {
+  const seen = new Set<string>();
+  return callers.flatMap((caller, index) =>
+    listOf(field(caller, "credentials")).flatMap((credential, at) => {
+      const identity = JSON.stringify(credential);
+      if (seen.has(identity))
+        return [
+          {
+            path: ["callers", index, "credentials", at],
+            message: "is a credential of this or an earlier caller already",
+          },
+        ];
+      seen.add(identity);
+      return [];
+    }),
+  );
 }
 
 function listOf(value: Json | undefined): readonly Json[] {
