@@ -1,8 +1,13 @@
 import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { readPolicyFiles } from "../../src/adapters/policy-files.ts";
+import { localDeciders } from "../../src/extender/local.ts";
 import { checkConfiguration } from "../../src/policy/configuration.ts";
 import { checkFacts } from "../../src/policy/facts.ts";
+import { loadPolicies } from "../../src/policy/profile.ts";
 import { registry } from "../../src/policy/registry.ts";
 
 const DOCS = new URL("../../docs/", import.meta.url);
@@ -33,5 +38,15 @@ describe("the documentation's examples", () => {
     const examples = await documents("FleetFacts");
     expect(examples.length).toBeGreaterThan(0);
     for (const [page, example] of examples) expect(checkFacts(example), page).toHaveProperty("value");
+  });
+
+  it("of a question to evaluate is answered under the berth.yaml that comes with Berth", async () => {
+    const page = await readFile(new URL("protocol.md", DOCS), "utf8");
+    const question = /```json\n(\{\n {2}"protocol"[\s\S]*?)```/.exec(page)?.[1] ?? "";
+    const root = fileURLToPath(new URL("../", DOCS));
+    const files = { configFile: join(root, "berth.yaml"), factsFile: join(root, "facts.json") };
+    const { configuration, facts } = await readPolicyFiles(files, registry);
+    const decider = localDeciders(await loadPolicies(configuration, facts, registry), () => 0)("default");
+    expect(await decider?.evaluate(JSON.parse(question))).toMatchObject({ rows: [{ scores: [100] }] });
   });
 });
