@@ -20,7 +20,8 @@ afterEach(() => vi.unstubAllEnvs());
 
 function colours(wanted: Readonly<Record<string, string | undefined>>) {
   vi.stubEnv("TERM", "xterm-256color");
-  for (const name of ["NO_COLOR", "FORCE_COLOR", "NODE_DISABLE_COLORS"]) vi.stubEnv(name, wanted[name]);
+  // Node takes a terminal in CI for one without colours.
+  for (const name of ["NO_COLOR", "FORCE_COLOR", "NODE_DISABLE_COLORS", "CI"]) vi.stubEnv(name, wanted[name]);
 }
 
 describe("what npm start writes", () => {
