@@ -1,6 +1,6 @@
 import type * as http from "node:http";
 import { describe, expect, it } from "vitest";
-import { connectTo, fakeApi, kubeconfig, refuse, reply } from "./api-fixture.ts";
+import { type Behaviour, connectTo, fakeApi, kubeconfig, refuse, reply } from "./api-fixture.ts";
 import { connect } from "./connection.ts";
 
 const NODES = { method: "GET", path: "/api/v1/nodes" } as const;
@@ -205,5 +205,25 @@ describe("a connection to the API server", () => {
     expect(await connection.watch({ path: "/watch", signal })).toMatchObject({ kind: "invalid", status: 410 });
     api.behave(() => undefined);
     expect(await connection.watch({ path: "/watch", signal, within: 50 })).toMatchObject({ cause: "timeout" });
+  });
+
+  it("leaves no deadline running behind a call that is over, however it ended", async () => {
+    const deadlines = (): number => process.getActiveResourcesInfo().filter((each) => each === "Timeout").length;
+    const api = await fakeApi((_, answer) => reply(answer, 200, {}));
+    const connection = await connectTo(api, { within: 100_000 });
+    const before = deadlines();
+    const endings: Behaviour[] = [
+      (_, answer) => reply(answer, 201, {}),
+      (_, answer) => answer.writeHead(204).end(),
+      (_, answer) => refuse(answer, 404, "NotFound"),
+      (_, answer) => answer.writeHead(500).write("half", () => answer.destroy()),
+      (_, answer) => answer.destroy(),
+    ];
+    for (const ending of endings) {
+      api.behave(ending);
+      await connection.call(NODES);
+      await connection.call({ ...NODES, statusOnly: true });
+    }
+    await expect.poll(deadlines).toBeLessThanOrEqual(before);
   });
 });

@@ -77,6 +77,6 @@ it("an informer and its handlers end up with exactly what the cluster has, whate
       expect(wrong).toEqual([]);
       await informer.stop();
     }),
-    { numRuns: 25 },
+    { numRuns: 12, endOnFailure: true },
   );
 }, 120_000);

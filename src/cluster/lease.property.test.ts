@@ -115,6 +115,6 @@ it("never two candidates lead at a time, whatever calls, clocks and processes do
       await until(CALM + 180_000, check);
       expect(leaders()).toBe(0);
     }),
-    { numRuns: 40, endOnFailure: true },
+    { numRuns: 25, endOnFailure: true },
   );
 }, 120_000);

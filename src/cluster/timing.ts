@@ -2,7 +2,10 @@ import type { Clock } from "../placement/ports.ts";
 
 /** Time and chance, as the cluster room needs them; tests give their own. */
 export interface Timing extends Clock {
-  /** Runs something once after so many milliseconds; the answer takes that back. Keeps no process alive. */
+  /**
+   * Runs something once after so many milliseconds; the answer takes that back. Until then it keeps the process alive:
+   * while the API server is away, an informer's pause may be all that there is to wait for.
+   */
   after(ms: number, run: () => void): () => void;
   /** A number from 0 up to, but not including, 1. */
   random(): number;
@@ -14,7 +17,6 @@ export const systemTiming: Timing = {
   elapsed: () => performance.now(),
   after(ms, run) {
     const timer = setTimeout(run, ms);
-    timer.unref();
     return () => clearTimeout(timer);
   },
   random: () => Math.random(),
