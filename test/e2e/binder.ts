@@ -56,6 +56,8 @@ export interface BinderStart {
   /** True: plain HTTP and open on this machine, as in place of gpushare's extender. */
   readonly open?: boolean;
   readonly env?: Readonly<Record<string, string>>;
+  /** The `berth` program; default: this release's. */
+  readonly program?: string;
 }
 
 /** Starts a binder under its own service account and waits until it is ready. */
@@ -77,7 +79,7 @@ export async function startBinder(plane: ControlPlane, start: BinderStart): Prom
     name: start.name,
     folder: plane.folder,
     command: process.execPath,
-    args: [join(root, "src/cli/berth.js"), "binder"],
+    args: [start.program ?? join(root, "src/cli/berth.js"), "binder"],
     env: {
       BERTH_LISTEN: `127.0.0.1:${port}`,
       BERTH_KUBECONFIG: await plane.serviceAccountKubeconfig(NAMESPACE, ACCOUNT),
@@ -147,9 +149,9 @@ export async function createGpuNodes(
     "aliyun.com/gpu-count": String(count),
   };
   const nodes = names.map((name) => buildNode({ name, allocatable: amounts, capacity: amounts, images: 2 }));
-  const created = await createNodes(api, nodes);
-  if (!fresh) for (const node of created) await api.create(ledgerOf(await api.get<Node>(node)));
-  return created;
+  // Before the nodes: a binder makes the ledger of a node that has none as soon as it sees it.
+  if (!fresh) for (const node of nodes) await api.create(ledgerOf(node));
+  return createNodes(api, nodes);
 }
 
 function ledgerOf(object: Node): KubeObject {
