@@ -27,7 +27,7 @@ export interface Presented {
 export type Identify = (presented: Presented) => Promise<Caller | undefined>;
 
 /** Secrets shorter than this can be guessed and are not accepted. */
-export const MINIMUM_SECRET_LENGTH = 16;
+const MINIMUM_SECRET_LENGTH = 16;
 
 /** Where the callers' secrets come from and what else decides who is let in. */
 export interface CallerOptions {

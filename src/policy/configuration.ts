@@ -4,7 +4,7 @@ import { type Check, checkSchema, type PathFault } from "./faults.ts";
 import type { AnyPlugin } from "./plugin.ts";
 
 /** Names that are paths of the server itself, so no profile can have them. */
-export const RESERVED_NAMES = [
+const RESERVED_NAMES = [
   "healthz",
   "readyz",
   "livez",
@@ -39,7 +39,7 @@ const certificateName = z
   );
 
 /** One way a caller may prove who it is. Several stand side by side while one is replaced by the next. */
-export const credentialSchema = z.union(
+const credentialSchema = z.union(
   [
     z.strictObject({ path: secretName }).meta({ description: "the secret is the first segment of the URL's path" }),
     z.strictObject({ basic: secretName }).meta({ description: "the secret is user:password, sent as HTTP Basic" }),

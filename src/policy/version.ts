@@ -11,7 +11,7 @@ export async function policyVersion(profile: unknown, facts: unknown): Promise<s
 }
 
 /** JSON with the keys of every object sorted, so that equal values give equal texts. */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) =>
     typeof each === "object" && each !== null && !Array.isArray(each)
       ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
