@@ -1,0 +1,37 @@
+import type { ControlPlane } from "../controlplane/controlplane.ts";
+import type { KubeObject, Pod } from "../controlplane/objects.ts";
+
+/** A promise as the ledger holds it. */
+export interface StoredClaim {
+  readonly podUid: string;
+  readonly podName: string;
+  readonly device: string;
+}
+
+/** The ledger of a node, as the API server holds it. */
+export type StoredLedger = KubeObject & { readonly spec: { readonly claims: readonly StoredClaim[] } };
+
+/**
+ * Asks a binder that is open on this machine to bind a pod, as kube-scheduler would. Gives the reason when it was
+ * refused, `no answer` when nobody answered, and nothing when the pod is bound.
+ */
+export async function askToBind(url: string, { metadata }: Pod, node: string): Promise<string> {
+  const { namespace, name, uid } = metadata;
+  const body = JSON.stringify({ PodNamespace: namespace, PodName: name, PodUID: uid, Node: node });
+  const headers = { "Content-Type": "application/json" };
+  try {
+    const answer = await fetch(`${url}/gpushare-scheduler/bind`, { method: "POST", headers, body });
+    if (answer.status !== 200) throw new Error(`bind was answered ${answer.status}: ${await answer.text()}`);
+    return ((await answer.json()) as { readonly Error: string }).Error;
+  } catch (error) {
+    if (error instanceof TypeError) return "no answer";
+    throw error;
+  }
+}
+
+/** The claims of one node, or of all nodes. */
+export async function storedClaims({ api }: ControlPlane, node?: string): Promise<(StoredClaim & { node: string })[]> {
+  const ledgers = await api.list<StoredLedger>({ apiVersion: "berth.dev/v1alpha1", kind: "NodeLedger" });
+  const wanted = ledgers.filter(({ metadata }) => node === undefined || metadata.name === node);
+  return wanted.flatMap(({ metadata, spec }) => spec.claims.map((claim) => ({ ...claim, node: metadata.name })));
+}
