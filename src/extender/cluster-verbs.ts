@@ -1,4 +1,5 @@
 import { type BindArgs, bindAnswer, readBindArgs } from "../protocol/bind.ts";
+import { field } from "../protocol/json.ts";
 import { type MetaVictims, type PreemptArgs, preemptAnswer, readPreemptArgs } from "../protocol/preempt.ts";
 import type { Admitted, Turned } from "./admit.ts";
 import type { Peer } from "./callers.ts";
@@ -62,11 +63,17 @@ export async function answerCluster(
   }
   const args = readPreemptArgs(body);
   const answer = await verbs.preempt(args, asking);
-  if ("victims" in answer) return { status: 200, body: preemptAnswer(answer.victims), fields: counts(args, answer) };
+  const fields = describe(args);
+  if ("victims" in answer) {
+    const { victims } = answer;
+    return { status: 200, body: preemptAnswer(victims), fields: { ...fields, helped: victims.size } };
+  }
   // The answer has no error field; kube-scheduler tries the pod again after a status that is not 200.
-  return { status: 503, body: preemptAnswer(new Map()), fields: { nodes: args.victims.size }, error: answer.error };
+  return { status: 503, body: preemptAnswer(new Map()), fields, error: answer.error };
 }
 
-function counts(args: PreemptArgs, { victims }: { readonly victims: ReadonlyMap<string, MetaVictims> }) {
-  return { nodes: args.victims.size, helped: victims.size };
+function describe({ pod, victims }: PreemptArgs) {
+  const metadata = field(pod, "metadata");
+  const text = (key: string) => String(field(metadata, key) ?? "").slice(0, 253);
+  return { pod: `${text("namespace")}/${text("name")}`, uid: text("uid"), nodes: victims.size };
 }

@@ -20,7 +20,7 @@ describe("the berth command", () => {
     expect(stdout.trim()).toBe(version);
   });
 
-  it.each([["dev"], ["serve"], ["policy"]])("teaches %s with --help", async (command) => {
+  it.each([["dev"], ["serve"], ["binder"], ["policy"]])("teaches %s with --help", async (command) => {
     const { code, stdout } = await berth(project, [command, "--help"]);
     expect(code).toBe(0);
     expect(stdout).toContain(`Usage: berth ${command}`);

@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { podObject } from "../placement/gpu-fixture.ts";
+import { gpushareLive, watch } from "./binder-fixture.ts";
+import { preemptLive } from "./preempt.ts";
+
+const asked = (victims: Record<string, string[]>, gpu = 6) => ({
+  pod: podObject({ uid: "high", gpu, priority: 1_000 }),
+  victims: new Map(Object.entries(victims)),
+});
+
+async function helped(watched: ReturnType<typeof watch>, args: ReturnType<typeof asked>) {
+  const answer = preemptLive(await gpushareLive(watched.state), args);
+  if ("error" in answer) throw new Error(answer.error);
+  return Object.fromEntries([...answer.victims].map(([node, { Pods }]) => [node, Pods.map(({ UID }) => UID)]));
+}
+
+describe("preempt from the cluster as it is", () => {
+  it("adds the victims that free one device, and leaves a node out that evicting cannot help", async () => {
+    const watched = watch();
+    watched.node("gpu-1", [1, 10]);
+    watched.node("small", [1, 5]);
+    watched.pod({ uid: "low", gpu: 8, node: "gpu-1", device: 0, priority: 1 });
+    watched.pod({ uid: "other", gpu: 5, node: "small", device: 0, priority: 1 });
+    expect(await helped(watched, asked({ "gpu-1": ["low"], small: ["other"], unknown: ["x"] }))).toEqual({
+      "gpu-1": ["low"],
+    });
+  });
+
+  it("spares pods of the same or a higher priority, and counts the budgets it violates", async () => {
+    const watched = watch();
+    watched.node("gpu-1", [2, 20]);
+    watched.pod({ uid: "peer", gpu: 8, node: "gpu-1", device: 0, priority: 1_000 });
+    watched.pod({ uid: "low", gpu: 8, node: "gpu-1", device: 1, priority: 1, labels: { app: "web" } });
+    watched.budget({
+      metadata: { name: "web", namespace: "default" },
+      spec: { selector: { matchLabels: { app: "web" } } },
+      status: { disruptionsAllowed: 0 },
+    });
+    const answer = preemptLive(await gpushareLive(watched.state), asked({ "gpu-1": ["low"] }));
+    expect(answer).toEqual({ victims: new Map([["gpu-1", { Pods: [{ UID: "low" }], NumPDBViolations: 1 }]]) });
+  });
+});
