@@ -4,7 +4,7 @@ import type { Usage } from "../placement/holdings.ts";
 import { type LedgerReading, readLedger } from "../placement/ledger.ts";
 import type { Claim, Ledger, PlacedNode } from "../placement/model.ts";
 import { usageOf, type Viewpoint } from "../placement/usage.ts";
-import type { JsonObject } from "../protocol/json.ts";
+import { field, type JsonObject } from "../protocol/json.ts";
 import { indexNodes, type NodeIndex } from "./node-index.ts";
 import type { Sources } from "./objects.ts";
 import { indexPods, type PodIndex } from "./pod-index.ts";
@@ -36,9 +36,10 @@ export function createState({ sources, peek, log }: StateOptions): State {
   const nodes = indexNodes(sources, log);
   const read = remembering();
   const ledger = (node: string): Ledger | undefined => {
-    const object = sources.ledgers.get(node);
-    const reading = object === undefined ? undefined : read(object, node);
-    return newer(peek(node), reading?.kind === "ledger" ? reading.ledger : undefined);
+    const [own, object] = [peek(node), sources.ledgers.get(node)];
+    if (object === undefined || (own !== undefined && versionOf(own) >= versionOf(metadataOf(object)))) return own;
+    const reading = read(object, node);
+    return reading.kind === "ledger" ? reading.ledger : own;
   };
   return {
     pods,
@@ -61,12 +62,12 @@ function remembering(): (object: JsonObject, node: string) => LedgerReading {
   };
 }
 
-function newer(one: Ledger | undefined, other: Ledger | undefined): Ledger | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  return versionOf(one) >= versionOf(other) ? one : other;
+/** Decimal and growing for every object of one resource since Kubernetes 1.35, and in fact for long before. */
+function versionOf({ resourceVersion }: { readonly resourceVersion: string }): bigint {
+  return /^\d+$/.test(resourceVersion) ? BigInt(resourceVersion) : 0n;
 }
 
-/** Decimal and growing for every object of one resource since Kubernetes 1.35, and in fact for long before. */
-function versionOf({ resourceVersion }: Ledger): bigint {
-  return /^\d+$/.test(resourceVersion) ? BigInt(resourceVersion) : 0n;
+function metadataOf(object: JsonObject): { readonly resourceVersion: string } {
+  const resourceVersion = field(field(object, "metadata"), "resourceVersion");
+  return { resourceVersion: typeof resourceVersion === "string" ? resourceVersion : "" };
 }

@@ -55,6 +55,17 @@ describe("a ledger that cannot be written", () => {
   });
 });
 
+test("a ledger is written although a newer definition adds a field to it and sorts the others", async () => {
+  const { api, rig } = await openedRig();
+  api.intercept = ({ op }, serve) => {
+    const outcome = serve() as { object: JsonObject };
+    if (op !== "updateLedger") return outcome;
+    const { claims, ...rest } = field(outcome.object, "spec") as JsonObject;
+    return { ...outcome, object: { ...outcome.object, spec: { more: "new", claims, ...rest } } };
+  };
+  expect(await rig.bind(api.addPod({ uid: "a", gpu: 8 }))).toMatchObject({ kind: "bound" });
+});
+
 test("a refusal by a ledger that another binder has changed meanwhile is looked at again", async () => {
   const { api, rig, hands } = await openedRig();
   await rig.bind(api.addPod({ uid: "a", gpu: 10 }));

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../protocol/json.ts";
+import { field, isObject, type Json, type JsonObject } from "../protocol/json.ts";
 import { adoptPods } from "./claims.ts";
 import { CLOSED_FOR, createClosures } from "./closure.ts";
 import { type LedgerNode, readLedger, usageLine, writeLedger } from "./ledger.ts";
@@ -58,7 +58,7 @@ export function createLedgerStore(context: ProtocolContext): LedgerStore {
   const write = async (ledger: Ledger, node: LedgerNode): Promise<Remembered | Unavailable | "changed"> => {
     const object = writeLedger(ledger, node);
     const outcome = await (ledger.resourceVersion === "" ? ports.createLedger(object) : ports.updateLedger(object));
-    const stored = judgeWrite(outcome, object, node.name);
+    const stored = judgeWrite(outcome, { ledger, object });
     if (isRemembered(stored)) memory.set(node.name, stored);
     else memory.delete(node.name);
     return stored;
@@ -133,23 +133,39 @@ async function podsOf(context: ProtocolContext, nodeName: string): Promise<reado
   return listed.kind === "unknown" ? listed : listed.pods.map((object) => context.placedPod(object));
 }
 
-/** What is stored has to be what was sent: a custom resource definition that lacks a field would drop it silently. */
-function judgeWrite(outcome: WriteOutcome, sent: JsonObject, nodeName: string): Remembered | Unavailable | "changed" {
-  if (outcome.kind === "rejected") return unavailable(`The ledger of node ${nodeName} cannot be written`, outcome);
-  if (outcome.kind !== "written") return "changed";
-  const reading = readLedger(outcome.object, nodeName);
-  const intended = readLedger({ ...sent, metadata: outcome.object["metadata"] }, nodeName);
-  if (reading.kind !== "ledger" || intended.kind !== "ledger" || !sameRecord(reading.ledger, intended.ledger)) {
-    const message =
-      "the API server stored something else than was sent: apply infra/crd/nodeledgers.yaml of this release";
-    return unavailable(`The ledger of node ${nodeName} is unusable`, { message });
-  }
-  return reading;
+interface Sent {
+  readonly ledger: Ledger;
+  readonly object: JsonObject;
 }
 
-function sameRecord(one: Ledger, other: Ledger): boolean {
-  const plain = (ledger: Ledger) => JSON.stringify(writeLedger(ledger, { name: "", uid: "", devices: [] })["spec"]);
-  return plain(one) === plain(other);
+/**
+ * What is stored has to hold what was sent: a custom resource definition that lacks a field would drop it silently.
+ * Then it is the ledger that was sent, and need not be read again.
+ */
+function judgeWrite(outcome: WriteOutcome, sent: Sent): Remembered | Unavailable | "changed" {
+  const { ledger, object } = sent;
+  if (outcome.kind === "rejected")
+    return unavailable(`The ledger of node ${ledger.nodeName} cannot be written`, outcome);
+  if (outcome.kind !== "written") return "changed";
+  const { metadata, spec, status } = outcome.object;
+  const [name, resourceVersion] = [field(metadata, "name"), field(metadata, "resourceVersion")];
+  const versioned = name === ledger.nodeName && typeof resourceVersion === "string" && resourceVersion !== "";
+  if (!versioned || !holds(spec, object["spec"])) {
+    const message =
+      "the API server stored something else than was sent: apply infra/crd/nodeledgers.yaml of this release";
+    return unavailable(`The ledger of node ${ledger.nodeName} is unusable`, { message });
+  }
+  const usage = field(status, "usage");
+  return { ledger: { ...ledger, resourceVersion }, usage: typeof usage === "string" ? usage : "" };
+}
+
+/** True when one value has everything of another; an object may have more fields, a list not more items. */
+function holds(stored: Json | undefined, sent: Json | undefined): boolean {
+  if (Array.isArray(sent)) {
+    return Array.isArray(stored) && stored.length === sent.length && sent.every((item, i) => holds(stored[i], item));
+  }
+  if (!isObject(sent)) return stored === sent;
+  return isObject(stored) && Object.keys(sent).every((key) => holds(field(stored, key), sent[key]));
 }
 
 function newer(nodeName: string, format: number): Unavailable {

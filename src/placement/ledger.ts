@@ -117,7 +117,16 @@ export function usageLine(claims: readonly Claim[], devices: readonly DeviceSlot
   return devices.map(word).join(" ");
 }
 
+/** Claims never change, and those of a node are written again with each new one. */
+const written = new WeakMap<Claim, JsonObject>();
+
 function writeClaim(claim: Claim): JsonObject {
+  const known = written.get(claim) ?? claimObject(claim);
+  written.set(claim, known);
+  return known;
+}
+
+function claimObject(claim: Claim): JsonObject {
   const { id, podUid, namespace, podName, device, amount, assumeTime, claimedAt } = claim;
   return {
     id,
