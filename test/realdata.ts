@@ -8,6 +8,10 @@ export const realDataFolder = new URL("../../shared/realdata/", import.meta.url)
 /** True where it does. */
 export const hasRealData = existsSync(realDataFolder);
 
+if (!hasRealData) {
+  process.stderr.write(`skipped: tests on objects of real clusters, which would lie in ${realDataFolder.pathname}\n`);
+}
+
 /** An object of a real cluster and the file that it was found in. */
 export interface RealObject {
   readonly file: string;

@@ -56,6 +56,7 @@ export function createApp(host: Host): App {
     await next();
   });
   app.get("/healthz", (c) => c.json(health.report()));
+  app.all("/healthz", (c) => c.json({ error: "healthz is asked with GET" }, 405, { Allow: "GET" }));
   app.all("*", (c) => serve(c, { ...host, log: c.get("log"), health, spare }));
   app.onError((error, c) => {
     if (error instanceof BrokenBodyError) {

@@ -124,6 +124,7 @@ export function admission(witness: () => Witness, start: Start, abilities: Abili
       ["PUT", "/default/prioritize", "POST"],
       ["POST", "/default", "GET"],
       ["DELETE", "/default", "GET"],
+      ["POST", "/healthz", "GET"],
     ] as const) {
       const { status, headers } = await witness().ask(path, { method, headers: AS_A });
       expect(status, `${method} ${path}`).toBe(405);

@@ -20,7 +20,7 @@ const RUN_ELSEWHERE: Readonly<Record<string, readonly [file: string, proof: stri
   "npx vitest run --project e2e": ["vitest.config.ts", 'name: "e2e"'],
   "npm run bench": ["test/e2e/bench.test.ts", '["--smoke"]'],
   "npm run bench -- binder": ["test/e2e/bench.test.ts", '["binder", "--smoke"]'],
-  "npm run test:versions": ["package.json", '"test:versions"'],
+  "npm run test:versions": ["package.json", "BERTH_E2E_VERSIONS=all vitest run --project e2e"],
 };
 
 /** Commands that need an account: the offline form that is run instead. */
