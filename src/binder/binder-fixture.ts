@@ -27,6 +27,8 @@ export interface Watched {
   unhealthy(node: string, gpus: string): void;
   healthy(node: string): void;
   ledger(node: string, claims: readonly Claim[], closedUntil?: number): void;
+  /** The node's ledger is in the format of a release to come. */
+  newerLedger(node: string): void;
   budget(object: JsonObject): void;
 }
 
@@ -63,6 +65,7 @@ export function watch(): Watched {
     unhealthy: (node, gpus) => void put("unhealthy", configMap(node, gpus)),
     healthy: (node) => sources.unhealthy.remove(configMap(node, "")),
     ledger: (name, claims, closedUntil = 0) => void put("ledgers", ledgerObject(name, claims, closedUntil)),
+    newerLedger: (name) => void put("ledgers", { metadata: { name, uid: `ledger-${name}` }, spec: { format: 2 } }),
     budget: (object) => void put("budgets", object),
   };
 }

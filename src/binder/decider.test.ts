@@ -52,6 +52,17 @@ describe("filter by node names", () => {
     expect(await filter(watched, asked({ uid: "plain" }, "closed"))).toEqual([undefined]);
   });
 
+  it("refuses a node whose ledger a newer release has written, so that pods go elsewhere, but not to other pods", async () => {
+    const watched = watch();
+    for (const name of ["upgraded", "other"]) watched.node(name, [1, 10]);
+    watched.newerLedger("upgraded");
+    const reasons = await filter(watched, asked({ uid: "new", gpu: 5 }, "upgraded", "other"));
+    expect(reasons).toEqual(["node(s) had a device ledger that a newer release of the binder has written", undefined]);
+    expect(await filter(watched, asked({ uid: "plain" }, "upgraded"))).toEqual([undefined]);
+    watched.ledger("upgraded", []);
+    expect(await filter(watched, asked({ uid: "new", gpu: 5 }, "upgraded"))).toEqual([undefined]);
+  });
+
   it("follows unhealthy devices, and warns of an entry that names none", async () => {
     const watched = watch();
     watched.node("sick", [1, 10]);

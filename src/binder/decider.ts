@@ -26,6 +26,15 @@ const CLOSED_NODE: Row = {
   },
 };
 
+/** Until an upgrade is over; a bind would be refused, and again and again where the node scores best. */
+const NEWER_NODE: Row = {
+  refusal: {
+    plugin: "Binder",
+    reason: "node(s) had a device ledger that a newer release of the binder has written",
+    unresolvable: true,
+  },
+};
+
 /**
  * Decides from what the cluster is now: of a request only the pod and the names of the nodes count.
  *
@@ -51,8 +60,8 @@ async function decideLive(live: LivePolicy, verb: DecisionVerb, args: ExtenderAr
   const { uid, priority, request } = placedPod(args.pod);
   const viewpoint = { for: { uid, priority } };
   const now = live.now();
-  const closed = (name: string) => request > 0n && live.state.closed(name, now);
-  const open = found.filter((node) => node !== undefined && !closed(node.name)) as readonly PlacedNode[];
+  const barred = (name: string): Row | undefined => (request > 0n ? barredBy(live.state, name, now) : undefined);
+  const open = found.filter((node) => node !== undefined && !barred(node.name)) as readonly PlacedNode[];
   const decision = decideByFacts(live.policy, verb, {
     pod: objectLookup(args.pod, now),
     nodes: open.map((node) => liveNode(live, node, viewpoint)),
@@ -62,6 +71,14 @@ async function decideLive(live: LivePolicy, verb: DecisionVerb, args: ExtenderAr
   const rows = new Map(open.map(({ name }, index) => [name, decision.rows[index] as Row]));
   return {
     ...decision,
-    rows: found.map((node) => (node === undefined ? UNKNOWN_NODE : (rows.get(node.name) ?? CLOSED_NODE))),
+    rows: found.map((node) =>
+      node === undefined ? UNKNOWN_NODE : (rows.get(node.name) ?? barred(node.name) ?? CLOSED_NODE),
+    ),
   };
+}
+
+/** Why no pod is given a device of the node at all, if so. */
+function barredBy(state: LivePolicy["state"], name: string, now: number): Row | undefined {
+  if (state.newer(name)) return NEWER_NODE;
+  return state.closed(name, now) ? CLOSED_NODE : undefined;
 }

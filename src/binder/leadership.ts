@@ -10,6 +10,7 @@ import { type Housekeeping, startHousekeeping } from "./housekeeping.ts";
 import type { Metrics } from "./metrics.ts";
 import { publisherOn, toucher } from "./node-writes.ts";
 import { startPublishing } from "./publishing.ts";
+import { lookAroundAfterTakeover } from "./takeover.ts";
 import { followUnplaced } from "./unplaced.ts";
 import { createWaker } from "./waking.ts";
 
@@ -80,7 +81,14 @@ function startDuties(
     if (healed) waker.freed([node.name]);
   });
   const cleaner = createCleaner({ context, lanes, seen: state.pods.byUid, graceTime });
+  const withDevices = () => [...state.nodes.values()].filter(({ devices }) => devices.length > 0);
+  const lookAround = lookAroundAfterTakeover({
+    isLeader,
+    names: () => withDevices().map(({ name }) => name),
+    freed: waker.freed,
+  });
   const afterRound = (): void => {
+    lookAround();
     unplaced.warn();
     publisher.review();
   };

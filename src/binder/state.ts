@@ -19,6 +19,8 @@ export interface State {
   ledger(node: string): Ledger | undefined;
   /** True while no pod is given a device of the node, because its ledger was made anew. */
   closed(node: string, now: number): boolean;
+  /** True while the node's ledger is in the format of a newer release: no pod is given a device of it by this one. */
+  newer(node: string): boolean;
   budgets(): readonly DisruptionBudget[];
 }
 
@@ -48,6 +50,10 @@ export function createState({ sources, peek, log }: StateOptions): State {
     usage: (node, viewpoint, claims = ledger(node.name)?.claims ?? []) =>
       usageOf(node, { pods: pods.on(node.name), claims, nominated: pods.nominatedTo(node.name) }, viewpoint),
     closed: (node, now) => now < (ledger(node)?.closedUntil ?? 0),
+    newer: (node) => {
+      const object = sources.ledgers.get(node);
+      return object !== undefined && read(object, node).kind === "newer";
+    },
     budgets: () => [...sources.budgets.values()].map(disruptionBudget),
   };
 }
