@@ -11,9 +11,12 @@ export interface StoredClaim {
 /** The ledger of a node, as the API server holds it. */
 export type StoredLedger = KubeObject & { readonly spec: { readonly claims: readonly StoredClaim[] } };
 
+/** Instead of a reason, when nobody answered. */
+export const NO_ANSWER = "no answer";
+
 /**
  * Asks a binder that is open on this machine to bind a pod, as kube-scheduler would. Gives the reason when it was
- * refused, `no answer` when nobody answered, and nothing when the pod is bound.
+ * refused, {@link NO_ANSWER} when nobody answered, and nothing when the pod is bound.
  */
 export async function askToBind(url: string, { metadata }: Pod, node: string): Promise<string> {
   const { namespace, name, uid } = metadata;
@@ -24,7 +27,7 @@ export async function askToBind(url: string, { metadata }: Pod, node: string): P
     if (answer.status !== 200) throw new Error(`bind was answered ${answer.status}: ${await answer.text()}`);
     return ((await answer.json()) as { readonly Error: string }).Error;
   } catch (error) {
-    if (error instanceof TypeError) return "no answer";
+    if (error instanceof TypeError) return NO_ANSWER;
     throw error;
   }
 }

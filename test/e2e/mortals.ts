@@ -2,7 +2,7 @@ import type { ControlPlane } from "../controlplane/controlplane.ts";
 import { eventually } from "../controlplane/eventually.ts";
 import type { Pod } from "../controlplane/objects.ts";
 import type { Random } from "../controlplane/random.ts";
-import { askToBind } from "./bind-calls.ts";
+import { askToBind, NO_ANSWER } from "./bind-calls.ts";
 import { ACCOUNT, NAMESPACE, type RunningBinder, startBinder } from "./binder.ts";
 import { type Interposer, interpose, isBinding, type Passing } from "./interposer.ts";
 
@@ -10,6 +10,7 @@ import { type Interposer, interpose, isBinding, type Passing } from "./interpose
 export interface Mortal {
   readonly interposer: Interposer;
   url(): string;
+  alive(): boolean;
   /** How often it was killed. */
   kills(): number;
   /** Kills it, once until it was started again. */
@@ -32,6 +33,7 @@ export async function startMortal(
   return {
     interposer,
     url: () => binder.url,
+    alive: () => alive,
     kills: () => kills,
     kill() {
       if (!alive) return;
@@ -54,7 +56,7 @@ export type Fate =
   | "lost"
   /** It is delivered, and nobody hears the answer. */
   | "delivered"
-  /** It is delivered once its promise was taken back, or its pod bound by somebody else. */
+  /** It is delivered once its promise was taken back. */
   | "late";
 
 /** A Binding at which a binder was killed. */
@@ -77,19 +79,13 @@ export function killAtBinding(plane: ControlPlane, mortal: Mortal, fate: Fate): 
   return deathbed;
 }
 
-async function decide(plane: ControlPlane, fate: Fate, { path, body }: Passing): Promise<"deliver" | "drop"> {
+async function decide(plane: ControlPlane, fate: Fate, { path }: Passing): Promise<"deliver" | "drop"> {
   if (fate !== "late") return fate === "lost" ? "drop" : "deliver";
-  const { metadata } = JSON.parse(body) as { readonly metadata: { readonly uid: string } };
-  const pod = path.replace(/\/binding$/, "");
-  await eventually(
-    "the pod of the held Binding has moved on",
-    async () => {
-      const now = await plane.api.request<Pod>({ method: "GET", path: pod });
-      const revoked = now.metadata.annotations?.["berth.dev/revoked"] !== undefined;
-      return revoked || now.spec.nodeName !== undefined || now.metadata.uid !== metadata.uid;
-    },
-    { within: 60_000 },
-  );
+  const isRevoked = async (): Promise<boolean> => {
+    const pod = await plane.api.request<Pod>({ method: "GET", path: path.replace(/\/binding$/, "") });
+    return pod.metadata.annotations?.["berth.dev/revoked"] !== undefined;
+  };
+  await eventually("the promise of the held Binding was taken back", isRevoked, { within: 60_000, every: 500 });
   return "deliver";
 }
 
@@ -104,7 +100,10 @@ export interface Work {
   answered?(): void;
 }
 
-/** Asks for each pod to be bound, eight at a time, on nodes and by binders at random; gives the last reason of those that wait. */
+/**
+ * Asks for each pod to be bound, eight at a time, on nodes and by living binders at random; gives the last reason of
+ * those that wait. A pod whose binder died at it is left alone.
+ */
 export async function bindAll(work: Work, pods: Iterable<Pod>): Promise<Map<Pod, string>> {
   const waiting = new Map<Pod, string>();
   const queue = pods[Symbol.iterator]();
@@ -122,9 +121,10 @@ async function bindOne({ mortals, nodes, random, tries, answered }: Work, pod: P
   let reason = "";
   for (let left = tries; left > 0; left--) {
     const node = nodes[random.below(nodes.length)] ?? "";
-    reason = await askToBind(mortals[random.below(mortals.length)]?.url() ?? "", pod, node);
+    const living = mortals.filter((mortal) => mortal.alive());
+    reason = await askToBind(living[random.below(living.length)]?.url() ?? "", pod, node);
     answered?.();
-    if (reason === "") break;
+    if (reason === "" || reason === NO_ANSWER) break;
   }
   return reason;
 }
