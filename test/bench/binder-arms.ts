@@ -12,6 +12,8 @@ import { MEMORY, type Target } from "./binder-targets.ts";
 /** One way to have pods bound. */
 export interface Arm {
   readonly name: string;
+  /** The binder's process; absent where there is none. */
+  readonly pid?: number;
   /** Binds one pod; the events about it may still be under way. */
   bind(target: Target): Promise<void>;
   /** Settles when every event about the pods bound so far is written. */
@@ -56,20 +58,27 @@ export const binder: StartArm = async (plane) => {
     pipelining: 100,
     connect: { ca: text("caData"), cert: text("certData"), key: text("keyData") },
   });
+  const ask = async (body: JsonObject): Promise<string> => {
+    const answer = await agent.request({
+      origin: running.url,
+      path: `/${PROFILE}/bind`,
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const text = await answer.body.text();
+    return answer.statusCode === 200 ? String(JSON.parse(text).Error ?? "") : text;
+  };
   let expected = 0;
   return {
     name: "binder",
+    pid: running.process.pid,
     async bind(target) {
       const body = { PodName: target.name, PodNamespace: target.namespace, PodUID: target.uid, Node: target.node };
-      const answer = await agent.request({
-        origin: running.url,
-        path: `/${PROFILE}/bind`,
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify(body),
-      });
-      const said = (await answer.body.json()) as { readonly Error?: string };
-      if (answer.statusCode !== 200 || said.Error) throw new Error(`bind of ${target.name}: ${JSON.stringify(said)}`);
+      // kube-scheduler tries again, too: on a busy machine an answer of the API server may be late.
+      for (let tries = 0, said = await ask(body); said !== ""; said = await ask(body)) {
+        if (++tries === 5) throw new Error(`${target.name} was not bound: ${said}`);
+      }
       if (target.kind === "device") expected++;
     },
     async settled() {

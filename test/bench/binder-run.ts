@@ -1,4 +1,3 @@
-import Table from "cli-table3";
 import { type ControlPlane, startControlPlane } from "../controlplane/controlplane.ts";
 import { controlPlanePrograms, requirePrograms } from "../controlplane/programs.ts";
 import { applyInfra } from "../e2e/binder.ts";
@@ -7,10 +6,13 @@ import { type CacheFigures, measureCache } from "./binder-cache.ts";
 import { checkBound, createTargets, inParallel, type Kind } from "./binder-targets.ts";
 import { type Measuring, median } from "./measure.ts";
 import { writeFigures } from "./page.ts";
-import { machine } from "./report.ts";
+import { machine, markdownTable, textTable } from "./report.ts";
+import { usageOf } from "./usage.ts";
 
 /** As many binds at a time as kube-scheduler has in flight here. */
 const CONCURRENCY = 16;
+
+const RUNS = 5;
 
 /** What is measured: the binder beside the bare client. */
 interface Scenario {
@@ -36,34 +38,48 @@ interface Rates {
   /** Binds per second of each run. */
   readonly binder: readonly number[];
   readonly bare: readonly number[];
+  /** CPU of the binder per bind in milliseconds, of each run. */
+  readonly cpuMs: readonly number[];
 }
 
 /** What may be chosen. */
 export interface BinderBench {
   readonly smoke: boolean;
   readonly write: boolean;
+  /** How many pods each run binds; default 1,600. */
+  readonly pods?: string | undefined;
   progress(message: string): void;
 }
 
-/** Measures the binder, prints a table, and answers whether it keeps what the documentation promises. */
-export async function benchBinder({ smoke, write, progress }: BinderBench): Promise<boolean> {
-  await requirePrograms(controlPlanePrograms([]));
+/** Measures binds, prints a table, and answers whether the binder keeps what the documentation promises. */
+export async function benchBinds({ smoke, write, pods = "1600", progress }: BinderBench): Promise<boolean> {
   const on = machine();
-  const measuring = { runs: smoke ? 1 : 5, progress };
-  const rates = await withPlane((plane) => measureAll(plane, smoke ? 32 : 1_600, measuring));
-  const size = smoke ? { nodes: 20, pods: 100 } : { nodes: 5_000, pods: 50_000 };
-  const cache = await withPlane((plane) => measureCache(plane, size, measuring));
-  process.stdout.write(`\n${on}\n${asText(HEAD, rates.map(row))}\n${asText(CACHE_HEAD, [cacheRow(cache)])}\n`);
-  if (write) {
-    const tables = [asMarkdown(HEAD, rates.map(row)), asMarkdown(CACHE_HEAD, [cacheRow(cache)])];
-    await writeFigures("binder figures", `Measured on ${on} before the first run.\n\n${tables.join("\n\n")}`);
-  }
+  const measuring = { runs: smoke ? 1 : RUNS, progress };
+  const rates = await withPlane((plane) => measureAll(plane, smoke ? 32 : Number(pods), measuring));
+  const rows = rates.map(row);
+  process.stdout.write(`\n${on}\n${textTable(HEAD, rows)}\n`);
+  if (write) await writeFigures("bind figures", measuredOn(on, markdownTable(HEAD, rows)));
   const slow = rates.filter((each) => ratio(each) < each.scenario.least);
   for (const each of slow) process.stderr.write(`${each.scenario.name}: below ${each.scenario.least}\n`);
-  return slow.length === 0 && median(cache.peakBytes) < 600e6 && median(cache.seconds) < 20;
+  return slow.length === 0;
+}
+
+/** Measures what it takes to know a large cluster, prints a table, and answers as {@link benchBinds} does. */
+export async function benchCache({ smoke, write, progress }: BinderBench): Promise<boolean> {
+  const on = machine();
+  const size = smoke ? { nodes: 20, pods: 100 } : { nodes: 5_000, pods: 50_000 };
+  const cache = await withPlane((plane) => measureCache(plane, size, { runs: smoke ? 1 : RUNS, progress }));
+  process.stdout.write(`\n${on}\n${textTable(CACHE_HEAD, [cacheRow(cache)])}\n`);
+  if (write) await writeFigures("cache figures", measuredOn(on, markdownTable(CACHE_HEAD, [cacheRow(cache)])));
+  return median(cache.peakBytes) < 600e6 && median(cache.seconds) < 20;
+}
+
+function measuredOn(machineThen: string, table: string): string {
+  return `Measured on ${machineThen} before the first run.\n\n${table}`;
 }
 
 async function withPlane<T>(work: (plane: ControlPlane) => Promise<T>): Promise<T> {
+  await requirePrograms(controlPlanePrograms([]));
   const plane = await startControlPlane();
   try {
     await applyInfra(plane);
@@ -73,21 +89,30 @@ async function withPlane<T>(work: (plane: ControlPlane) => Promise<T>): Promise<
   }
 }
 
-async function measureAll(plane: ControlPlane, count: number, { runs, progress }: Measuring): Promise<Rates[]> {
+async function measureAll(plane: ControlPlane, count: number, measuring: Measuring): Promise<Rates[]> {
   const all: Rates[] = [];
-  for (const [number, scenario] of SCENARIOS.entries()) {
-    const rates: [number[], number[]] = [[], []];
-    for (let run = 0; run < runs; run++) {
-      for (const arm of [0, 1] as const) {
-        progress(`${scenario.name} binds: run ${run + 1} of ${runs}, ${arm === 0 ? "binder" : "bare client"}`);
-        rates[arm].push(
-          await rateOf(plane, scenario.arms[arm], { kind: scenario.kind, count, run: `r${number}-${run}-${arm}` }),
-        );
-      }
-    }
-    all.push({ scenario, binder: rates[0], bare: rates[1] });
-  }
+  for (const scenario of SCENARIOS) all.push(await measureScenario(plane, scenario, { count, ...measuring }));
   return all;
+}
+
+async function measureScenario(
+  plane: ControlPlane,
+  scenario: Scenario,
+  { count, runs, progress }: Measuring & { readonly count: number },
+): Promise<Rates> {
+  const { name, kind, arms } = scenario;
+  const rates: [number[], number[]] = [[], []];
+  const cpuMs: number[] = [];
+  for (let run = 0; run < runs; run++) {
+    for (const arm of [0, 1] as const) {
+      const id = `r${SCENARIOS.indexOf(scenario)}-${run}-${arm}`;
+      const { rate, cpuMs: cpu } = await measureRun(plane, arms[arm], { kind, count, run: id });
+      rates[arm].push(rate);
+      if (cpu !== undefined) cpuMs.push(cpu);
+      progress(`${name} binds: run ${run + 1} of ${runs}, ${["binder", "bare client"][arm]}: ${rate.toFixed(0)}/s`);
+    }
+  }
+  return { scenario, binder: rates[0], bare: rates[1], cpuMs };
 }
 
 interface Run {
@@ -96,18 +121,24 @@ interface Run {
   readonly run: string;
 }
 
-/** Binds per second, the events about the pods included; a tenth more of them come first and do not count. */
-async function rateOf(plane: ControlPlane, start: StartArm, { kind, count, run }: Run): Promise<number> {
-  const warmUp = Math.ceil(count / 10);
+/** The events about the pods are part of a run; some more pods come first and do not count, until compilers are warm. */
+async function measureRun(
+  plane: ControlPlane,
+  start: StartArm,
+  { kind, count, run }: Run,
+): Promise<{ readonly rate: number; readonly cpuMs?: number }> {
+  const warmUp = Math.ceil(Math.max(count / 10, Math.min(count, 200)));
   const targets = await createTargets(plane, { kind, run, count: count + warmUp });
   const arm = await start(plane);
+  const cpu = async () => (arm.pid === undefined ? Number.NaN : (await usageOf(arm.pid)).cpuMs);
   try {
     await bindAll(arm, targets.slice(0, warmUp));
-    const started = performance.now();
+    const [before, started] = [await cpu(), performance.now()];
     await bindAll(arm, targets.slice(warmUp));
     const seconds = (performance.now() - started) / 1000;
+    const cpuMs = ((await cpu()) - before) / count;
     await checkBound(plane, run, targets);
-    return count / seconds;
+    return { rate: count / seconds, ...(!Number.isNaN(cpuMs) && { cpuMs }) };
   } finally {
     await arm.stop();
   }
@@ -122,13 +153,22 @@ function ratio({ binder, bare }: Rates): number {
   return median(binder) / median(bare);
 }
 
-const HEAD = ["binds", "binder, per second", "min…max", "bare client, per second", "min…max", "ratio", "promised"];
+const HEAD = [
+  "binds",
+  "binder, per second",
+  "min…max",
+  "bare client, per second",
+  "min…max",
+  "ratio",
+  "promised",
+  "binder CPU, ms each",
+];
 
 function row(rates: Rates): string[] {
-  const { scenario, binder, bare } = rates;
+  const { scenario, binder, bare, cpuMs } = rates;
   const range = (values: readonly number[]) => `${Math.min(...values).toFixed(0)}…${Math.max(...values).toFixed(0)}`;
   const each = [binder, bare].flatMap((values) => [median(values).toFixed(0), range(values)]);
-  return [scenario.name, ...each, ratio(rates).toFixed(2), `≥ ${scenario.least}`];
+  return [scenario.name, ...each, ratio(rates).toFixed(2), `≥ ${scenario.least}`, median(cpuMs).toFixed(2)];
 }
 
 const CACHE_HEAD = ["cached", "ready after (s)", "min…max", "peak memory (MB)", "when ready (MB)"];
@@ -137,15 +177,4 @@ function cacheRow({ nodes, pods, seconds, peakBytes, bytes }: CacheFigures): str
   const megabytes = (values: readonly number[]) => (median(values) / 1e6).toFixed(0);
   const range = `${Math.min(...seconds).toFixed(1)}…${Math.max(...seconds).toFixed(1)}`;
   return [`${nodes} nodes, ${pods} pods`, median(seconds).toFixed(1), range, megabytes(peakBytes), megabytes(bytes)];
-}
-
-function asText(head: readonly string[], rows: readonly string[][]): string {
-  const table = new Table({ head: [...head], style: { head: [], border: [] } });
-  table.push(...rows);
-  return table.toString();
-}
-
-function asMarkdown(head: readonly string[], rows: readonly string[][]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }

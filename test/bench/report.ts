@@ -33,13 +33,23 @@ export function rows(measured: readonly Measured[]): string[][] {
 
 /** For a terminal. */
 export function asTable(measured: readonly Measured[]): string {
-  const table = new Table({ head: HEAD, style: { head: [], border: [] } });
-  table.push(...rows(measured));
-  return table.toString();
+  return textTable(HEAD, rows(measured));
 }
 
 /** For a page of documentation. */
 export function asMarkdown(measured: readonly Measured[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [line(HEAD), line(HEAD.map(() => "---")), ...rows(measured).map(line)].join("\n");
+  return markdownTable(HEAD, rows(measured));
+}
+
+/** Any rows for a terminal. */
+export function textTable(head: readonly string[], cells: readonly string[][]): string {
+  const table = new Table({ head: [...head], style: { head: [], border: [] } });
+  table.push(...cells);
+  return table.toString();
+}
+
+/** Any rows for a page of documentation. */
+export function markdownTable(head: readonly string[], cells: readonly string[][]): string {
+  const line = (row: readonly string[]) => `| ${row.join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...cells.map(line)].join("\n");
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { benchBinder } from "./binder-run.ts";
+import { benchBinds, benchCache } from "./binder-run.ts";
 import { type Case, measure } from "./measure.ts";
 import { writeFigures } from "./page.ts";
 import { asMarkdown, asTable, type Measured, machine } from "./report.ts";
@@ -7,9 +7,11 @@ import { berth, go } from "./rivals.ts";
 import { workerStartup } from "./startup.ts";
 
 const HELP = `npm run bench                     measures the function beside a Go extender and prints a table
-npm run bench -- binder           measures the binder beside a bare client of the API server
+npm run bench -- binder           measures binds of the binder beside a bare client of the API server
+npm run bench -- cache            measures what it takes the binder to know a large cluster
 npm run bench -- --write          also writes it to docs/performance.md
 npm run bench -- --nodes 100      one size of the function's requests only
+npm run bench -- binder --pods 400  so many pods in each run, for a busy machine
 npm run bench -- --smoke          one small run that only shows that everything works
 
 Of the function, CPU time and peak memory of the whole process per request, over HTTPS with kept connections; of the
@@ -34,6 +36,7 @@ interface Chosen {
   readonly smoke: boolean;
   readonly write: boolean;
   readonly nodes?: string | undefined;
+  readonly pods?: string | undefined;
 }
 
 async function main(): Promise<void> {
@@ -44,17 +47,24 @@ async function main(): Promise<void> {
       write: { type: "boolean", default: false },
       smoke: { type: "boolean", default: false },
       nodes: { type: "string" },
+      pods: { type: "string" },
     },
   });
-  const [subject = "function"] = positionals;
-  if (values.help || positionals.length > 1 || !(subject === "function" || subject === "binder")) {
+  const subject = SUBJECTS.get(positionals.join(" "));
+  if (values.help || subject === undefined) {
     process.stdout.write(HELP);
     process.exitCode = values.help ? 0 : 2;
     return;
   }
-  const kept = await (subject === "binder" ? benchBinder({ ...values, progress }) : benchFunction(values));
+  const kept = await subject(values);
   process.exitCode = values.smoke || kept ? 0 : 1;
 }
+
+const SUBJECTS = new Map<string, (chosen: Chosen) => Promise<boolean>>([
+  ["", benchFunction],
+  ["binder", (chosen) => benchBinds({ ...chosen, progress })],
+  ["cache", (chosen) => benchCache({ ...chosen, progress })],
+]);
 
 async function benchFunction({ smoke, write, nodes }: Chosen): Promise<boolean> {
   const sizes = nodes === undefined ? SIZES : [Number(nodes)];

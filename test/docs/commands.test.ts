@@ -20,6 +20,7 @@ const RUN_ELSEWHERE: Readonly<Record<string, readonly [file: string, proof: stri
   "npx vitest run --project e2e": ["vitest.config.ts", 'name: "e2e"'],
   "npm run bench": ["test/e2e/bench.test.ts", '["--smoke"]'],
   "npm run bench -- binder": ["test/e2e/bench.test.ts", '["binder", "--smoke"]'],
+  "npm run bench -- cache": ["test/e2e/bench.test.ts", '["cache", "--smoke"]'],
   "npm run test:versions": ["package.json", "BERTH_E2E_VERSIONS=all vitest run --project e2e"],
 };
 

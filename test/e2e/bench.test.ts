@@ -30,11 +30,13 @@ await gated(
 );
 
 await gated("the benchmark of the binder", controlPlanePrograms([]), () => {
-  it("has every pod bound by the binder and by the bare client, and reads a cluster", async () => {
+  it("has every pod bound by the binder and by the bare client", async () => {
     const stdout = await bench(["binder", "--smoke"]);
-    for (const row of ["plain ", "plain, and Scheduled by the caller", "device", "20 nodes, 100 pods"]) {
-      expect(stdout).toContain(`│ ${row}`);
-    }
+    for (const row of ["plain ", "plain, and Scheduled by the caller", "device"]) expect(stdout).toContain(`│ ${row}`);
     expect(stdout).toMatch(/load \d/);
   }, 180_000);
+
+  it("starts it on a full cluster", async () => {
+    expect(await bench(["cache", "--smoke"])).toContain("│ 20 nodes, 100 pods");
+  });
 });
