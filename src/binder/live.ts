@@ -1,5 +1,5 @@
 import { objectLookup } from "../extender/local.ts";
-import type { PlacedNode } from "../placement/model.ts";
+import type { Claim, PlacedNode } from "../placement/model.ts";
 import { devicesOf, type Viewpoint } from "../placement/usage.ts";
 import type { FleetFacts } from "../policy/facts.ts";
 import { nodePaths, type Policy, viewsOf } from "../policy/policy.ts";
@@ -18,10 +18,15 @@ export interface LivePolicy {
 }
 
 /** A node's facts: its devices as they are held now, everything else as the node itself says. */
-export function liveNode({ state, now }: LivePolicy, node: PlacedNode, viewpoint: Viewpoint): Lookup {
+export function liveNode(
+  { state, now }: LivePolicy,
+  node: PlacedNode,
+  viewpoint: Viewpoint,
+  claims?: readonly Claim[],
+): Lookup {
   const read = objectLookup(node.object, now());
   return <T>(view: View<T>): T | Unreadable =>
-    view.name === devices.name ? ({ value: devicesOf(node, state.usage(node, viewpoint)) } as T) : read(view);
+    view.name === devices.name ? ({ value: devicesOf(node, state.usage(node, viewpoint, claims)) } as T) : read(view);
 }
 
 /** The places of node objects that policies read; what the binder knows better itself is not among them. */

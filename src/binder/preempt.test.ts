@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { podObject } from "../placement/gpu-fixture.ts";
+import { gpuClaim, podObject } from "../placement/gpu-fixture.ts";
 import { gpushareLive, watch } from "./binder-fixture.ts";
 import { preemptLive } from "./preempt.ts";
 
@@ -24,6 +24,15 @@ describe("preempt from the cluster as it is", () => {
     expect(await helped(watched, asked({ "gpu-1": ["low"], small: ["other"], unknown: ["x"] }))).toEqual({
       "gpu-1": ["low"],
     });
+  });
+
+  it("evicts nobody around the promises of victims that are gone already", async () => {
+    const watched = watch();
+    watched.node("gpu-1", [2, 20]);
+    watched.pod({ uid: "kept", gpu: 6, node: "gpu-1", device: 0, priority: 100 });
+    watched.pod({ uid: "beside", gpu: 4, node: "gpu-1", device: 0, priority: 1 });
+    watched.ledger("gpu-1", [gpuClaim("kept", 0, 6), gpuClaim("gone-a", 1, 5), gpuClaim("gone-b", 1, 5)]);
+    expect(await helped(watched, asked({ "gpu-1": ["gone-a", "gone-b"] }, 8))).toEqual({});
   });
 
   it("spares pods of the same or a higher priority, and counts the budgets it violates", async () => {

@@ -1,7 +1,7 @@
 import type { Victims } from "../extender/cluster-verbs.ts";
 import { objectLookup } from "../extender/local.ts";
 import { heldByDevice } from "../placement/holdings.ts";
-import type { PlacedPod } from "../placement/model.ts";
+import type { Claim, PlacedPod } from "../placement/model.ts";
 import { placedPod } from "../placement/placed.ts";
 import { roomFor } from "../placement/room.ts";
 import { chooseVictims, type Scene } from "../placement/victims.ts";
@@ -43,16 +43,27 @@ function sceneOf(
     pods: (name) => (state.nodes.get(name) === undefined ? undefined : state.pods.on(name)),
     fits: (name, without) => {
       const node = state.nodes.get(name);
-      return node !== undefined && cycle.filter(liveNode(live, node, { ...asks, without })) === undefined;
+      return (
+        node !== undefined &&
+        cycle.filter(liveNode(live, node, { ...asks, without }, lasting(live, name))) === undefined
+      );
     },
     room: (name, without) => roomOn(name)(without),
     ...(judgesDevices(live, pod) && {
       devices: (name: string) => {
         const node = state.nodes.get(name);
-        return node === undefined ? [] : heldByDevice(node, state.usage(node, asks));
+        return node === undefined ? [] : heldByDevice(node, state.usage(node, asks, lasting(live, name)));
       },
     }),
   };
+}
+
+/**
+ * The claims but for those whose pod is not there any more: they are about to go, and nobody needs to be evicted around
+ * them. kube-scheduler can ask again the moment its victims are deleted, before their claims are taken away.
+ */
+function lasting({ state }: LivePolicy, node: string): readonly Claim[] {
+  return (state.ledger(node)?.claims ?? []).filter(({ podUid }) => state.pods.byUid(podUid) !== undefined);
 }
 
 function judgesDevices({ policy }: LivePolicy, pod: PlacedPod): boolean {
