@@ -18,7 +18,7 @@ import { bind, ledgerRef, metric, orphan, overfull, type StoredLedger, told } fr
 import { startFront } from "./front.ts";
 import { e2e } from "./gate.ts";
 import { makeNextRelease, NEXT_FORMAT, NEXT_RELEASE } from "./nextrelease.ts";
-import { profiles } from "./scheduling.ts";
+import { profiles, refused } from "./scheduling.ts";
 
 const LEASE = { apiVersion: "coordination.k8s.io/v1", kind: "Lease" };
 
@@ -91,9 +91,15 @@ await e2e("several binders", (versions) => {
     const shared = await orphan(plane, "shared", 4);
     expect(await bind(young, shared, "three")).toBe("");
     expect((await plane.api.get<StoredLedger>(ledgerRef("three") as StoredLedger)).spec.format).toBe(NEXT_FORMAT);
-    const refused = await orphan(plane, "refused", 4);
-    expect(await bind(old, refused, "three")).toBe("The device ledger of the node cannot be used now");
+    const turnedAway = await orphan(plane, "turned-away", 4);
+    expect(await bind(old, turnedAway, "three")).toBe("The device ledger of the node cannot be used now");
     expect(old.logs()).toContain(`has format ${NEXT_FORMAT}, written by a newer release`);
+
+    const onThree = { spec: { nodeSelector: { "kubernetes.io/hostname": "three" } } };
+    const patient = await plane.api.create(gpuPod("patient", 4, onThree));
+    const why = await refused(plane, patient);
+    expect(why).toContain("node(s) had a device ledger that a newer release of the binder has written");
+    pods.push(patient);
 
     front.leadTo(young.url);
     pods.push(...(await create(8)));
@@ -115,6 +121,6 @@ await e2e("several binders", (versions) => {
     expect(overfull(await plane.api.list<Pod>({ apiVersion: "v1", kind: "Pod", namespace: "default" }))).toEqual([]);
     const scheduled = await Promise.all(pods.map((pod) => told(plane, pod, "Scheduled")));
     expect(scheduled).toEqual(pods.map(() => 1));
-    expect(await bind(young, refused, "three")).toBe("");
+    expect(await bind(young, turnedAway, "three")).toBe("");
   });
 });

@@ -82,6 +82,8 @@ await e2e("a binder that is told wrong", () => {
       expect(refusal).toBe(UNUSABLE);
       expect((await ledger("newer")).spec).toMatchObject({ format: 2, claims: [] });
       expect(binder.logs()).toContain("has format 2, written by a newer release");
+      const { pod } = waiting.at(-1) as { pod: Pod };
+      expect(await filter(binder, pod, "newer")).toContain("a newer release of the binder has written");
       expect(await metric(binder, 'berth_refusals_total{verb="bind",reason="ledger"}')).toBeGreaterThan(0);
     });
   });
@@ -106,7 +108,7 @@ await e2e("a binder that is told wrong", () => {
     };
     const watchesOf = ({ watch, path }: Asked): boolean => watch && path === "/api/v1/nodes";
 
-    it("O-39: that were cut, hears of new nodes again", async () => {
+    it("that were cut, hears of new nodes again (client-js #958)", async () => {
       proxy.cutWatches();
       await follows("after-the-cut");
       expect(await restarts("broken")).toBeGreaterThan(0);
@@ -153,7 +155,7 @@ await e2e("a binder that is told wrong", () => {
     }
   });
 
-  it("O-39: notices that watches have fallen silent, and hears of nodes again", async () => {
+  it("notices that watches have fallen silent, and hears of nodes again (client-js #958)", async () => {
     const pod = await orphan(plane, "heard", 3);
     const plain = { ...pod, spec: { ...pod.spec, containers: [] } };
     const knows = async () => (await filter(deaf, plain, "after-the-garbage")) === "";

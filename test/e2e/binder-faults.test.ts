@@ -9,6 +9,9 @@ import { bind, filter, metric, orphan, overfull, promisedOn, told } from "./faul
 import { e2e } from "./gate.ts";
 import { placed, profiles } from "./scheduling.ts";
 
+/** The watch may still show a pod that is gone in its last moment. */
+const ENDED = /^The pod (does not exist any more|was replaced by another|has ended or is being deleted)/;
+
 await e2e("a binder whose API server misbehaves while pods are bound", (versions) => {
   let plane: ControlPlane;
   let proxy: ApiProxy;
@@ -68,7 +71,7 @@ await e2e("a binder whose API server misbehaves while pods are bound", (versions
       expect(await metric(binder, 'berth_requests_total{verb="bind",outcome="unknown"}')).toBeGreaterThan(0);
     });
 
-    it("O-38: is bound when the API server refuses the binder's events, and a metric counts what was lost", async () => {
+    it("is bound when the API server refuses the binder's events, and a metric counts what was lost (k/k #95913)", async () => {
       proxy.fault = ({ path }) => (path.startsWith("/apis/events.k8s.io/") ? status(403, "Forbidden") : undefined);
       const pod = await plane.api.create(gpuPod("untold", 3));
       await placed(plane, pod);
@@ -100,10 +103,10 @@ await e2e("a binder whose API server misbehaves while pods are bound", (versions
       expect(await metric(binder, 'berth_refusals_total{verb="bind",reason="elsewhere"}')).toBe(1);
     });
 
-    it("O-25: is refused and its device is free at once when it was deleted", async () => {
+    it("is refused and its device is free at once when it was deleted (HAMi #2923)", async () => {
       const pod = await passes("deleted");
       await plane.api.remove(pod);
-      expect(await bind(binder, pod, "one")).toBe("The pod does not exist any more");
+      expect(await bind(binder, pod, "one")).toMatch(ENDED);
       const late = await passes("deleted-late");
       onBinding("deleted-late", async () => {
         await plane.api.remove(late);
@@ -113,11 +116,11 @@ await e2e("a binder whose API server misbehaves while pods are bound", (versions
       expect(await promisedOn(plane, "one")).not.toContain("deleted-late");
     });
 
-    it("O-32: is not mistaken for the pod that was recreated under its name", async () => {
+    it("is not mistaken for the pod that was recreated under its name (k/k #105261)", async () => {
       const old = await passes("recreated");
       await plane.api.remove(old);
       const young = await orphan(plane, "recreated", 3);
-      expect(await bind(binder, old, "one")).toBe("The pod was replaced by another one of the same name");
+      expect(await bind(binder, old, "one")).toMatch(ENDED);
       expect(bindingsOf("recreated")).toBe(0);
       const late = await passes("recreated-late");
       onBinding("recreated-late", async () => {
@@ -144,6 +147,27 @@ await e2e("a binder whose API server misbehaves while pods are bound", (versions
     });
   });
 
+  it("binds a pod once that is asked for twice, and says yes twice (k/k #96579)", async () => {
+    const pod = await orphan(plane, "asked-twice", 3);
+    expect(await Promise.all([bind(binder, pod, "one"), bind(binder, pod, "one")])).toEqual(["", ""]);
+    const before = await now(pod);
+    expect(await bind(binder, pod, "one")).toBe("");
+    expect(await now(pod)).toEqual(before);
+    expect((await promisedOn(plane, "one")).filter((name) => name === "asked-twice")).toHaveLength(1);
+  });
+
+  it("gives the device of a pod that has finished to the next one (HAMi #2923)", async () => {
+    await createGpuNodes(plane, ["finishing"], { count: 1, each: 10 });
+    const [done, next] = [await orphan(plane, "done", 10), await orphan(plane, "next", 10)];
+    await eventually("the node is known", async () => (await filter(binder, done, "finishing")) === "");
+    expect(await bind(binder, done, "finishing")).toBe("");
+    expect(await bind(binder, next, "finishing")).toContain("no GPU with 10 aliyun.com/gpu-mem free");
+    await plane.api.patch(done, { status: { phase: "Succeeded" } }, { subresource: "status" });
+    await eventually("the device is free", async () => (await filter(binder, next, "finishing")) === "");
+    expect(await bind(binder, next, "finishing")).toBe("");
+    expect(deviceOf(await now(next))).toMatchObject({ index: "0", amount: "10" });
+  });
+
   it("places every pod once, within the devices, when the API server is restarted in mid-load", async () => {
     const create = (indexes: readonly number[]) =>
       Promise.all(indexes.map((index) => plane.api.create(gpuPod(`load-${index}`, 4))));
@@ -157,7 +181,18 @@ await e2e("a binder whose API server misbehaves while pods are bound", (versions
     }
     expect(overfull(await plane.api.list<Pod>({ apiVersion: "v1", kind: "Pod", namespace: "default" }))).toEqual([]);
     for (const pod of pods) expect(deviceOf(await now(pod)).amount).toBe("4");
-    expect((await binder.get("/readyz")).status).toBe(200);
+    await eventually("the binder is ready", async () => (await binder.get("/readyz")).status === 200);
     expect(binder.process.exit()).toBeUndefined();
+  });
+
+  it("has written nothing to pods in all this but Bindings, and marks of promises taken back (gpushare #122)", async () => {
+    const writes = proxy.asked.filter(({ method, path }) => method !== "GET" && path.includes("/pods/"));
+    expect(writes.length).toBeGreaterThan(30);
+    const shapes = writes.map(({ method, path }) => `${method} ${path.endsWith("/binding") ? "binding" : "pod"}`);
+    expect(shapes.filter((shape) => shape !== "POST binding" && shape !== "PATCH pod")).toEqual([]);
+    for (const pod of await plane.api.list<Pod>({ apiVersion: "v1", kind: "Pod", namespace: "default" })) {
+      const keys = Object.keys(pod.metadata.annotations ?? {}).filter((key) => key.startsWith("berth.dev/"));
+      expect(keys.filter((key) => key !== "berth.dev/policy" && key !== "berth.dev/revoked")).toEqual([]);
+    }
   });
 });

@@ -80,7 +80,8 @@ export async function told({ api }: ControlPlane, pod: Pod, reason: string): Pro
 /** The devices that hold more than they have, by the pods' annotations. */
 export function overfull(pods: readonly Pod[]): string[] {
   const free = new Map<string, number>();
-  for (const pod of pods.filter(({ spec }) => spec.nodeName !== undefined)) {
+  const holders = pods.filter(({ spec, status }) => spec.nodeName !== undefined && status?.phase !== "Succeeded");
+  for (const pod of holders) {
     const { index, amount = 0, device = 0 } = deviceOf(pod);
     const key = `${pod.spec.nodeName} ${index}`;
     free.set(key, (free.get(key) ?? Number(device)) - Number(amount));
