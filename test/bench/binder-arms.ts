@@ -96,7 +96,8 @@ export const binder: StartArm = async (plane) => {
 /** The same arm with a caller that writes `Scheduled` after each bind, as kube-scheduler does, whoever has bound. */
 export function withScheduled(start: StartArm): StartArm {
   return async (plane) => {
-    const [arm, { post, close }] = await Promise.all([start(plane), apiServer(plane)]);
+    const arm = await start(plane);
+    const { post, close } = await apiServer(plane);
     const events: Promise<void>[] = [];
     return {
       ...arm,
