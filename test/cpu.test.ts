@@ -16,7 +16,7 @@ async function milliseconds(work: () => Promise<unknown>): Promise<number> {
   return (user + system) / 1000;
 }
 
-it("fifty nodes of 15 KB take less CPU than the free plan of Workers gives, as docs/what-leaves-the-cluster.md says (O-45)", async () => {
+it("fifty nodes of 15 KB take less CPU than the free plan of Workers gives, as docs/what-leaves-the-cluster.md says (OpenList-Worker #67)", async () => {
   const app = await createFunction(await loadCompiled(compiled, registry), {
     secret: (name) => SECRETS[name as keyof typeof SECRETS],
     openOnLoopback: false,

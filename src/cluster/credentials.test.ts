@@ -48,7 +48,7 @@ describe("credentials in a cluster", () => {
     expect(await connection.call(NODES)).toMatchObject({ kind: "ok" });
   });
 
-  it("O-41: a call succeeds without a restart after the projected token was rotated", async () => {
+  it("a call succeeds without a restart after the projected token was rotated (client-js #317)", async () => {
     const accepted = { token: "first" };
     const { api, root, write } = await pod(accepted);
     const connection = await connect({ inCluster: true, root });

@@ -28,7 +28,7 @@ async function recorderTo(behaviour: Behaviour = created, options: Partial<Event
 }
 
 describe("an event", () => {
-  it("O-38: has every field that the API server demands, in the pod's namespace", async () => {
+  it("has every field that the API server demands, in the pod's namespace (kubernetes #95913)", async () => {
     const { api, recorder } = await recorderTo();
     recorder.record(ASSIGNED);
     await expect.poll(() => recorder.state().sent).toBe(1);
@@ -149,7 +149,7 @@ describe("an event that repeats", () => {
 });
 
 describe("an event that fails", () => {
-  it("O-38: fails nobody, and is counted by the server's reason", async () => {
+  it("fails nobody, and is counted by the server's reason (kubernetes #95913)", async () => {
     const { api, recorder } = await recorderTo((_, answer) => refuse(answer, 422, "Invalid"));
     recorder.record(ASSIGNED);
     await expect.poll(() => recorder.state().failed).toEqual({ Invalid: 1 });

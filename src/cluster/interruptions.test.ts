@@ -31,7 +31,7 @@ describe("an informer whose watch is over", () => {
     expect(["100", "4711", "4712"]).toContain(cluster.arrived[1]?.query.get("resourceVersion"));
   });
 
-  it("O-39: shows new pods after the connection was reset", async () => {
+  it("shows new pods after the connection was reset (client-js #958)", async () => {
     const cluster = await fakeCluster();
     const { informer, heard } = await follow(cluster);
     await informer.whenSynced;
@@ -41,7 +41,7 @@ describe("an informer whose watch is over", () => {
     expect(informer.state().restarts).toMatchObject({ broken: 1 });
   });
 
-  it("O-39: opens a watch anew on which nothing has come for too long", async () => {
+  it("opens a watch anew on which nothing has come for too long (client-js #958)", async () => {
     const cluster = await fakeCluster();
     const { informer, heard } = await follow(cluster, { staleAfter: 150 });
     await informer.whenSynced;
@@ -53,7 +53,7 @@ describe("an informer whose watch is over", () => {
     expect(cluster.asked().filter((asked) => asked === "watch list")).toHaveLength(1);
   });
 
-  it("O-40: keeps a watch on which an event comes now and then, for any length of time", async () => {
+  it("keeps a watch on which an event comes now and then, for any length of time (client-js #3020)", async () => {
     const cluster = await fakeCluster();
     const timing = fakeTiming();
     const { informer, heard } = await follow(cluster, { timing, staleAfter: 30_000 });

@@ -22,7 +22,7 @@ describe("a candidate", () => {
     expect(election.state()).toMatchObject({ leader: true, holder: "me", transitions: 0, renewedAgo: 0 });
   });
 
-  it("O-37: writes every time with exactly six digits after the second", async () => {
+  it("writes every time with exactly six digits after the second (client-js #828)", async () => {
     const api = await fakeApi(leases());
     const { until } = await contender(api);
     await until(() => api.arrived.length >= 3);
@@ -32,7 +32,7 @@ describe("a candidate", () => {
     }
   });
 
-  it("O-37: does not lead while writes are answered 400, and tells why from the first one on", async () => {
+  it("does not lead while writes are answered 400, and tells why from the first one on (client-js #828)", async () => {
     const api = await fakeApi(({ method }, answer) => {
       if (method === "GET") refuse(answer, 404, "NotFound");
       else refuse(answer, 400, "BadRequest", "invalid renewTime");

@@ -12,7 +12,7 @@ async function sent(order: PatchOrder) {
 }
 
 describe("patchObject", () => {
-  it("O-36: sends an object as a merge patch, so that the API server does not read it as JSON Patch", async () => {
+  it("sends an object as a merge patch, so that the API server does not read it as JSON Patch (client-js #2160)", async () => {
     const patch = { metadata: { annotations: { "berth.dev/wake": "1", old: null } } };
     expect(await sent({ resource: NODES, name: "n1", patch })).toEqual({
       request: "PATCH /api/v1/nodes/n1",

@@ -12,7 +12,7 @@ const read = (path: string | URL): Manifest => JSON.parse(readFileSync(path, "ut
 const ours = read(new URL("../../package.json", import.meta.url));
 const require = createRequire(import.meta.url);
 
-it("O-40: client-node is pinned to the version whose behaviour is known, on a Node that it runs on", () => {
+it("client-node is pinned to the version whose behaviour is known, on a Node that it runs on (client-js #3020)", () => {
   expect(ours.dependencies["@kubernetes/client-node"]).toBe("2.0.1");
   expect(ours.engines.node).toBe(">=22.19");
 });

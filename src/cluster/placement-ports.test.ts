@@ -30,7 +30,7 @@ const OUTCOMES: readonly (readonly [string, Behaviour, object])[] = [
 const POD_OUTCOMES: typeof OUTCOMES = [["404 without a Status as unknown", UNSERVED, { kind: "unknown" }]];
 
 describe("a Binding", () => {
-  it("O-32: carries the pod's UID and version, and all annotations, in one write", async () => {
+  it("carries the pod's UID and version, and all annotations, in one write (kubernetes #105261)", async () => {
     const { api, ports } = await portsTo((_, answer) => reply(answer, 201, { kind: "Status", status: "Success" }));
     await ports.postBinding(ORDER);
     expect(api.arrived.map(({ method, path, body }) => ({ method, path, body }))).toEqual([
@@ -58,7 +58,7 @@ describe("a Binding", () => {
     ["a Status", '{"kind":"Status","apiVersion":"v1","status":"Success","code":201}'],
     ["nothing", ""],
     ["no JSON", "created"],
-  ])("O-35: answered 201 with %s counts as bound", async (_, text) => {
+  ])("answered 201 with %s counts as bound (client-python #547)", async (_, text) => {
     const { ports } = await portsTo((__, answer) => answer.writeHead(201).end(text));
     expect(await ports.postBinding(ORDER)).toEqual({ kind: "bound" });
   });
@@ -71,7 +71,7 @@ describe("a Binding", () => {
 });
 
 describe("a revocation", () => {
-  it("O-33: touches nothing of the pod but its own annotation, under the version that showed it unbound", async () => {
+  it("touches nothing of the pod but its own annotation, under the version that showed it unbound (gpushare #122)", async () => {
     const { api, ports } = await portsTo((_, answer) => reply(answer, 200, {}));
     const order = { ...POD, uid: "u1", resourceVersion: "7", claimId: "c1" };
     expect(await ports.markRevoked(order)).toEqual({ kind: "patched" });

@@ -26,7 +26,7 @@ export function decisions(witness: () => Witness): void {
       expect(itemsText(text)).toBe(`${NODES.paid},${NODES.small}`);
     });
 
-    it("gives a reason for each refused node, where eviction cannot help in that map only (O-07)", async () => {
+    it("gives a reason for each refused node, where eviction cannot help in that map only (kubernetes #91281)", async () => {
       const { json } = await ask("filter", args());
       expect(json.FailedAndUnresolvableNodes).toEqual({ retiring: RETIRING });
       expect(json.FailedNodes).toEqual({});
@@ -35,7 +35,7 @@ export function decisions(witness: () => Witness): void {
       expect(Object.keys(required.json.FailedAndUnresolvableNodes).sort()).toEqual(Object.keys(NODES).sort());
     });
 
-    it("answers names with names and nodes with nodes (O-01)", async () => {
+    it("answers names with names and nodes with nodes (kubernetes #126425)", async () => {
       const byName = await ask("filter", args({ names }), "names-only");
       expect(byName.json).toMatchObject({ Nodes: null, NodeNames: names, FailedNodes: {}, Error: "" });
       const byNode = await ask("filter", args(), "names-only");
@@ -43,7 +43,7 @@ export function decisions(witness: () => Witness): void {
       expect(itemsText(byNode.text)).toBe(Object.values(NODES).join(","));
     });
 
-    it("says that node names are not enough for a policy that reads nodes, and which setting to change (O-01)", async () => {
+    it("says that node names are not enough for a policy that reads nodes, and which setting to change (kubernetes #126425)", async () => {
       const { status, json } = await ask("filter", args({ names }));
       expect(status).toBe(200);
       expect(json.Error).toMatch(/profile default reads metadata\.labels.*nodeCacheCapable: false/);
@@ -56,7 +56,7 @@ export function decisions(witness: () => Witness): void {
       expect(json.NodeNames).toBeNull();
     });
 
-    it("never names a node that it was not asked about, and every node once (O-04)", async () => {
+    it("never names a node that it was not asked about, and every node once (kubernetes #79640)", async () => {
       const { text, json } = await ask("filter", args({ nodes: [NODES.small, NODES.retiring, NODES.small] }));
       expect(itemsText(text)).toBe(NODES.small);
       expect(json.FailedAndUnresolvableNodes).toEqual({ retiring: RETIRING });
@@ -66,7 +66,7 @@ export function decisions(witness: () => Witness): void {
       expect(nothing.json.Nodes.items).toEqual([]);
     });
 
-    it("gives every node back under a profile without plugins (O-10)", async () => {
+    it("gives every node back under a profile without plugins (platform-aware-scheduling #29)", async () => {
       const { text, json } = await ask("filter", args(), "empty");
       expect(itemsText(text)).toBe(Object.values(NODES).join(","));
       expect(json).toMatchObject({ FailedNodes: {}, FailedAndUnresolvableNodes: {}, Error: "" });
@@ -91,7 +91,7 @@ export function decisions(witness: () => Witness): void {
       expect(again.text).toBe(once.text);
     });
 
-    it("gives zeros and counts it where it cannot decide, for it has no way to say so (O-01)", async () => {
+    it("gives zeros and counts it where it cannot decide, for it has no way to say so (kubernetes #126425)", async () => {
       const before = (await witness().ask("/healthz")).json.prioritizeGaveZeros;
       const { status, json } = await ask("prioritize", args({ names }));
       expect(status).toBe(200);
@@ -99,7 +99,7 @@ export function decisions(witness: () => Witness): void {
       expect((await witness().ask("/healthz")).json.prioritizeGaveZeros).toBe(before + 1);
     });
 
-    it("gives every node zero under a profile without plugins (O-10)", async () => {
+    it("gives every node zero under a profile without plugins (platform-aware-scheduling #29)", async () => {
       const { json } = await ask("prioritize", args(), "empty");
       expect(json).toEqual(Object.keys(NODES).map((Host) => ({ Host, Score: 0 })));
     });
@@ -115,14 +115,14 @@ export function decisions(witness: () => Witness): void {
     ["upper camel case", '{"Pod":<pod>,"Nodes":{"items":[<node>]}}'],
     ["capitals", '{"POD":<pod>,"NODES":{"ITEMS":[<node>]},"NODENAMES":null}'],
     ["lower case", '{"nodenames":null,"nodes":{"metadata":{},"items":[<node>]},"pod":<pod>}'],
-  ])("decides the same whatever casing the outer keys have: %s (O-02)", async (_, shape) => {
+  ])("decides the same whatever casing the outer keys have: %s (kubernetes #88634)", async (_, shape) => {
     const body = (node: string) => shape.replace("<pod>", JSON.stringify(POD)).replace("<node>", node);
     expect(itemsText((await ask("filter", body(NODES.small))).text)).toBe(NODES.small);
     expect((await ask("filter", body(NODES.retiring))).json.FailedAndUnresolvableNodes).toEqual({ retiring: RETIRING });
     expect((await ask("prioritize", body(NODES.small))).json).toEqual([{ Host: "small", Score: 10 }]);
   });
 
-  it("reads node names in any casing of their key (O-02)", async () => {
+  it("reads node names in any casing of their key (kubernetes #88634)", async () => {
     const pod = JSON.stringify(POD);
     for (const body of [`{"POD":${pod},"nodeNames":["n1"]}`, `{"Pod":${pod},"NodeNames":["n1"],"Nodes":null}`]) {
       expect((await ask("filter", body, "names-only")).json).toMatchObject({ Nodes: null, NodeNames: ["n1"] });

@@ -35,7 +35,7 @@ export function malformed(witness: () => Witness): void {
     witness().ask(`/${profile}/${verb}`, { headers, body });
 
   describe.each(["filter", "prioritize"])("a malformed %s", (verb) => {
-    it.each(SHAPES)("is answered with 400 and one sentence: %s (O-05, O-42)", async (_, body, told) => {
+    it.each(SHAPES)("is answered with 400 and one sentence: %s (HAMi #2599, hono #562)", async (_, body, told) => {
       const answer = await ask(verb, body);
       expect(answer.status).toBe(400);
       expect(answer.headers.get("content-type")).toBe("application/json");
@@ -45,7 +45,7 @@ export function malformed(witness: () => Witness): void {
     });
   });
 
-  it("answers with an empty list when items is null (O-05)", async () => {
+  it("answers with an empty list when items is null (HAMi #2599)", async () => {
     const body = `{"Pod":${pod},"Nodes":{"metadata":{},"items":null},"NodeNames":null}`;
     expect((await ask("filter", body)).json).toMatchObject({ Nodes: { items: [] }, NodeNames: null, Error: "" });
     expect((await ask("prioritize", body)).text).toBe("[]");

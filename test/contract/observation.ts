@@ -20,7 +20,7 @@ export function observation(witness: () => Witness, start: Start): void {
       return lines;
     });
 
-  it("shows on /healthz whether a scheduler has called, and what it called last (O-13)", async () => {
+  it("shows on /healthz whether a scheduler has called, and what it called last (gpushare #166)", async () => {
     const fresh = watch(await start({ secrets: SECRETS }));
     const idle = await fresh.ask("/healthz");
     expect(idle.status).toBe(200);

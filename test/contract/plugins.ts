@@ -79,7 +79,7 @@ export function pluginSuite(runtime: string, start: () => Promise<Target>): void
     const ask = (path: string, body: string) => watched.ask(path, { headers: { ...AS_A, ...JSON_BODY }, body });
     const one = args({ nodes: [nodeText("n1"), nodeText("n2")] });
 
-    it("are scored from 0 to 100 and come out as 0 to 10, best first (O-06)", async () => {
+    it("are scored from 0 to 100 and come out as 0 to 10, best first (kubernetes #81281)", async () => {
       const node = (load: number) => `{"metadata":{"name":"load-${load}","annotations":{"load":"${load}"}}}`;
       const { json } = await ask("/load/prioritize", args({ nodes: [node(10), node(50), node(90)] }));
       expect(json).toEqual([
@@ -89,18 +89,21 @@ export function pluginSuite(runtime: string, start: () => Promise<Target>): void
       ]);
     });
 
-    it.each(["prepare", "filter"])("that throw in %s are named in Error, with the cause (O-09)", async (where) => {
-      const { status, headers, json } = await ask(`/broken-${where}/filter`, one);
-      expect(status).toBe(200);
-      expect(json).toMatchObject({ Nodes: null, Error: "plugin Broken failed: inventory missing" });
-      await vi.waitFor(() => {
-        const request = headers.get("berth-request");
-        const lines = watched.lines().filter((each) => each["request"] === request);
-        expect(lines).toMatchObject([
-          { level: "error", message: "decision", verb: "filter", error: "plugin Broken failed: inventory missing" },
-        ]);
-      });
-    });
+    it.each(["prepare", "filter"])(
+      "that throw in %s are named in Error, with the cause (tidb-operator #1346)",
+      async (where) => {
+        const { status, headers, json } = await ask(`/broken-${where}/filter`, one);
+        expect(status).toBe(200);
+        expect(json).toMatchObject({ Nodes: null, Error: "plugin Broken failed: inventory missing" });
+        await vi.waitFor(() => {
+          const request = headers.get("berth-request");
+          const lines = watched.lines().filter((each) => each["request"] === request);
+          expect(lines).toMatchObject([
+            { level: "error", message: "decision", verb: "filter", error: "plugin Broken failed: inventory missing" },
+          ]);
+        });
+      },
+    );
 
     it.each(["prepare", "filter", "score"])(
       "that throw in %s leave prioritize with zeros, and are counted",

@@ -10,7 +10,7 @@ const MIB = 1024 * 1024;
 const LIMIT = 32 * MIB;
 
 /**
- * The nodes of a cluster whose filter request is 14 MB, as an installation of 780 nodes reported (O-11). Every fourth
+ * The nodes of a cluster whose filter request is 14 MB, as an installation of 780 nodes reported (kubernetes #121527). Every fourth
  * is refused.
  */
 function largeCluster(): readonly string[] {
@@ -48,7 +48,7 @@ export function sizes(witness: () => Witness): void {
   const ask = (verb: string, body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>) =>
     witness().ask(`/default/${verb}`, { headers, body });
 
-  describe("a request of 780 nodes and 14 MB (O-11)", { timeout: 120_000 }, () => {
+  describe("a request of 780 nodes and 14 MB (kubernetes #121527)", { timeout: 120_000 }, () => {
     const nodes = largeCluster();
 
     it("is answered as any other, ten at a time, each with its own nodes", async () => {

@@ -113,7 +113,7 @@ await gated("the cluster's API, as the binder uses it", controlPlanePrograms([])
       expect(listed.kind === "pods" && listed.pods.map(({ metadata }) => Object(metadata)["name"])).toEqual(["bound"]);
     });
 
-    it("O-32: for another pod of the same name is a conflict, and for one that is gone it is gone", async () => {
+    it("for another pod of the same name is a conflict, and for one that is gone it is gone (kubernetes #105261)", async () => {
       const pod = await newPod("recreated");
       await plane.api.remove(pod);
       await newPod("recreated");
@@ -162,7 +162,7 @@ await gated("the cluster's API, as the binder uses it", controlPlanePrograms([])
     expect(await ports.updateLedger({ ...written.object, metadata })).toMatchObject({ kind: "conflict" });
   });
 
-  it("O-38: an event is accepted, shown with its pod, and its repetitions are counted", async () => {
+  it("an event is accepted, shown with its pod, and its repetitions are counted (kubernetes #95913)", async () => {
     const pod = await newPod("told");
     const reporter = { controller: "berth.dev/binder", instance: "test" };
     const recorder = startEventRecorder({ connection: admin, ...reporter, settle: 50 });
@@ -198,7 +198,7 @@ await gated("the cluster's API, as the binder uses it", controlPlanePrograms([])
     const candidate = (identity: string): Election =>
       startElection({ connection: admin, namespace: "default", name: "binder", identity, ...times });
 
-    it("O-37: has a leader on a real API server, and another one as soon as that one stops", async () => {
+    it("has a leader on a real API server, and another one as soon as that one stops (client-js #828)", async () => {
       const first = candidate("first");
       await eventually("the first one leads", () => first.isLeader());
       const second = candidate("second");
@@ -223,7 +223,7 @@ await gated("the cluster's API, as the binder uses it", controlPlanePrograms([])
     });
   });
 
-  it("O-33: a pod's fields that nobody here knows survive a revocation", async () => {
+  it("a pod's fields that nobody here knows survive a revocation (gpushare #122)", async () => {
     const pod = await plane.api.create<Pod>(buildPod({ name: "odd", spec: { enableServiceLinks: false } }));
     const { namespace, name, uid, resourceVersion } = orderFor(pod, "node-0");
     await ports.markRevoked({ namespace, name, uid, resourceVersion, claimId: "c1" });
