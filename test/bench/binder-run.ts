@@ -58,7 +58,8 @@ export async function benchBinds({ smoke, write, pods = "1600", progress }: Bind
   const rates = await withPlane((plane) => measureAll(plane, smoke ? 32 : Number(pods), measuring));
   const rows = rates.map(row);
   process.stdout.write(`\n${on}\n${textTable(HEAD, rows)}\n`);
-  if (write) await writeFigures("bind figures", measuredOn(on, markdownTable(HEAD, rows)));
+  if (write)
+    await writeFigures("bind figures", measuredOn(`${on}, ${pods} pods in each run`, markdownTable(HEAD, rows)));
   const slow = rates.filter((each) => ratio(each) < each.scenario.least);
   for (const each of slow) process.stderr.write(`${each.scenario.name}: below ${each.scenario.least}\n`);
   return slow.length === 0;
@@ -74,8 +75,8 @@ export async function benchCache({ smoke, write, progress }: BinderBench): Promi
   return median(cache.peakBytes) < 600e6 && median(cache.seconds) < 20;
 }
 
-function measuredOn(machineThen: string, table: string): string {
-  return `Measured on ${machineThen} before the first run.\n\n${table}`;
+function measuredOn(what: string, table: string): string {
+  return `Measured on ${what}; the load is that before the first run.\n\n${table}`;
 }
 
 async function withPlane<T>(work: (plane: ControlPlane) => Promise<T>): Promise<T> {
