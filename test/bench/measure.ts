@@ -34,7 +34,7 @@ export interface Measuring {
 const WARM_UP = 5;
 
 /** CPU time is counted in steps of 10 ms: a run must last long enough for them not to matter. */
-const BYTES_PER_RUN = 250e6;
+const BYTES_PER_RUN = 120e6;
 
 /** One run is for seeing that everything works, and need not last. */
 const REQUESTS_OF_A_SINGLE_RUN = 3;

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { type Authority, createAuthority } from "../controlplane/authority.ts";
@@ -29,7 +29,7 @@ export const berth: StartRival = async (folder) => {
   const running = startProcess({
     name: "berth",
     command: process.execPath,
-    args: [join(ROOT, "src/cli/berth.js"), "serve"],
+    args: await serveArguments(),
     folder,
     env: {
       BERTH_CONFIG: join(folder, "berth.yaml"),
@@ -44,6 +44,13 @@ export const berth: StartRival = async (folder) => {
   await waitUntilUp(running, async () => (await client.healthy()) === true);
   return { name: "Berth on Node", pid: running.pid, ask: client.ask, stop: () => running.stop() };
 };
+
+/** What `npm run serve` gives to node: its settings for the garbage collector are part of what is measured. */
+async function serveArguments(): Promise<string[]> {
+  const { scripts } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as { scripts: { serve: string } };
+  const [, ...words] = scripts.serve.split(" ");
+  return words.map((word) => (word.startsWith("src/") ? join(ROOT, word) : word));
+}
 
 /** The Go extender, with Go's encoding/json or the one of GOEXPERIMENT=jsonv2. */
 export function go(json: "v1" | "v2"): StartRival {
