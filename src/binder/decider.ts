@@ -1,9 +1,10 @@
 import type { Decider, Decision, DecisionVerb, Undecided } from "../extender/decider.ts";
 import { describeProfile } from "../extender/describe.ts";
 import { evaluateFacts } from "../extender/evaluate.ts";
-import { decideByFacts, objectLookup } from "../extender/local.ts";
+import { decideByFacts } from "../extender/local.ts";
 import type { PlacedNode } from "../placement/model.ts";
 import { placedPod } from "../placement/placed.ts";
+import { objectLookup } from "../policy/lookup.ts";
 import type { Row } from "../policy/run.ts";
 import type { ExtenderArgs } from "../protocol/args.ts";
 import { pathTree } from "../protocol/paths.ts";

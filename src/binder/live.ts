@@ -1,7 +1,7 @@
-import { objectLookup } from "../extender/local.ts";
 import type { Claim, PlacedNode } from "../placement/model.ts";
 import { devicesOf, type Viewpoint } from "../placement/usage.ts";
 import type { FleetFacts } from "../policy/facts.ts";
+import { objectLookup } from "../policy/lookup.ts";
 import { nodePaths, type Policy, viewsOf } from "../policy/policy.ts";
 import type { Lookup, Unreadable, View } from "../policy/view.ts";
 import { devices } from "../policy/views/devices.ts";

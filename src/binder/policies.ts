@@ -1,6 +1,6 @@
-import { fleetLookup } from "../extender/local.ts";
 import type { CallerConfiguration, Configuration } from "../policy/configuration.ts";
 import type { FleetFacts } from "../policy/facts.ts";
+import { fleetLookup } from "../policy/lookup.ts";
 import type { Policy } from "../policy/policy.ts";
 import { loadPolicies } from "../policy/profile.ts";
 import { registry } from "../policy/registry.ts";

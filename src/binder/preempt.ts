@@ -1,10 +1,10 @@
 import type { Victims } from "../extender/cluster-verbs.ts";
-import { objectLookup } from "../extender/local.ts";
 import { heldByDevice } from "../placement/holdings.ts";
 import type { Claim, PlacedPod } from "../placement/model.ts";
 import { placedPod } from "../placement/placed.ts";
 import { roomFor } from "../placement/room.ts";
 import { chooseVictims, type Scene } from "../placement/victims.ts";
+import { objectLookup } from "../policy/lookup.ts";
 import { PluginError, prepare } from "../policy/run.ts";
 import type { PreemptArgs } from "../protocol/preempt.ts";
 import { type LivePolicy, liveNode } from "./live.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { EVALUATE_PROTOCOL } from "../extender/describe.ts";
-import { objectLookup } from "../extender/local.ts";
 import { factToJson } from "../policy/fact-json.ts";
+import { objectLookup } from "../policy/lookup.ts";
 import { type Policy, viewsOf } from "../policy/policy.ts";
 import { Unreadable } from "../policy/view.ts";
 import { field, isObject, type Json, type JsonObject } from "../protocol/json.ts";

@@ -1,10 +1,10 @@
 import type { FleetFacts } from "../policy/facts.ts";
+import { fleetLookup, objectLookup } from "../policy/lookup.ts";
 import { columnsOf, nodePaths, type Policy, viewsOf } from "../policy/policy.ts";
 import type { PolicySet } from "../policy/profile.ts";
 import { type Cycle, PluginError, prepare, type Row } from "../policy/run.ts";
-import { type Lookup, Unreadable, type View } from "../policy/view.ts";
+import type { Lookup } from "../policy/view.ts";
 import type { ExtenderArgs } from "../protocol/args.ts";
-import type { JsonObject } from "../protocol/json.ts";
 import { pathTree } from "../protocol/paths.ts";
 import type { Decider, Deciders, Decision, DecisionVerb, Undecided } from "./decider.ts";
 import { describeProfile } from "./describe.ts";
@@ -74,21 +74,6 @@ function filterRows(cycle: Cycle, nodes: readonly Lookup[]): Row[] {
     const refusal = cycle.filter(node);
     return refusal ? { refusal } : { scores: [] };
   });
-}
-
-/** Reads views from an object of the request. */
-export function objectLookup(object: JsonObject, now: number): Lookup {
-  return <T>(view: View<T>) =>
-    view.read ? view.read(object, now) : new Unreadable(view.name, "is known only where the cluster is watched");
-}
-
-/** Reads views of the fleet, each once: they are indexes over tables that may be large. */
-export function fleetLookup(facts: FleetFacts): Lookup {
-  const read = new Map<View<unknown>, unknown>();
-  return <T>(view: View<T>) => {
-    if (!read.has(view)) read.set(view, objectLookup(facts as unknown as JsonObject, 0)(view));
-    return read.get(view) as T | Unreadable;
-  };
 }
 
 /** Why a function cannot decide this policy at all. */

@@ -1,8 +1,6 @@
-/** How much a line matters. */
-export type Level = "info" | "warn" | "error";
+import type { Log } from "../policy/log.ts";
 
-/** Writes one structured line. Fields never hold a secret, a credential or a URL that may carry one. */
-export type Log = (level: Level, message: string, fields?: Readonly<Record<string, unknown>>) => void;
+export type { Level, Log } from "../policy/log.ts";
 
 /**
  * A log of JSON lines: `{"time":…,"level":…,"message":…,…}`, one a line, control characters escaped.
