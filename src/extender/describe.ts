@@ -19,7 +19,7 @@ export function describeProfile(policy: Policy, facts: FleetFacts) {
 }
 
 function describePlugin(plugin: PolicyPlugin) {
-  const { spec, weight, args, views } = plugin;
+  const { spec, weight, args, views, whenAway } = plugin;
   return {
     name: spec.name,
     version: spec.version,
@@ -27,6 +27,7 @@ function describePlugin(plugin: PolicyPlugin) {
     doc: spec.doc,
     near: isNear(plugin),
     ...(spec.scale !== undefined && { weight, scale: spec.scale }),
+    ...(whenAway && { whenAway }),
     args,
     reads: { pod: describeViews(views.pod), node: describeViews(views.node), around: describeViews(views.around) },
   };

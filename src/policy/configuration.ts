@@ -93,8 +93,13 @@ export type CallerConfiguration = z.infer<typeof callerSchema>;
 /** One credential of a caller, as configured. */
 export type Credential = z.infer<typeof credentialSchema>;
 
+const whenAway = z.enum(["skip", "reject"]).meta({
+  description:
+    "where only a function has the plugin's code and the function is away: go on without the plugin, or keep pods waiting",
+});
+
 function pluginSchema(plugin: AnyPlugin) {
-  const shape = { name: z.literal(plugin.name), args: plugin.args.prefault({}) };
+  const shape = { name: z.literal(plugin.name), args: plugin.args.prefault({}), whenAway: whenAway.optional() };
   const weight = z.int().min(1).max(100).default(1);
   return plugin.scale === undefined ? z.strictObject(shape) : z.strictObject({ ...shape, weight });
 }

@@ -8,7 +8,12 @@ export interface PolicyPlugin {
   readonly weight: number;
   readonly args: unknown;
   readonly views: { readonly pod: Views; readonly node: Views; readonly around: Views };
+  /** What becomes of the plugin where its code lives in a function that does not answer; default `skip`. */
+  readonly whenAway?: WhenAway;
 }
+
+/** `skip`: as if the plugin were not there. `reject`: pods wait until the function is back. */
+export type WhenAway = "skip" | "reject";
 
 /** One profile, ready to decide. */
 export interface Policy {

@@ -1,7 +1,7 @@
 import type { CallerConfiguration, Configuration } from "./configuration.ts";
 import type { FleetFacts } from "./facts.ts";
 import type { AnyPlugin } from "./plugin.ts";
-import type { Policy, PolicyPlugin } from "./policy.ts";
+import type { Policy, PolicyPlugin, WhenAway } from "./policy.ts";
 import { policyVersion } from "./version.ts";
 
 /** Everything a berth.yaml and a facts.json say together, ready to decide. */
@@ -39,11 +39,13 @@ interface Entry {
   readonly name: string;
   readonly args: unknown;
   readonly weight?: number;
+  readonly whenAway?: WhenAway;
 }
 
 function bind(entry: Entry, plugins: readonly AnyPlugin[], facts: FleetFacts): PolicyPlugin {
   const spec = plugins.find((plugin) => plugin.name === entry.name);
   if (!spec) throw new Error(`plugin ${entry.name} passed the schema of another table of plugins`);
   const { pod = {}, node = {}, around = {} } = spec.reads(entry.args, facts);
-  return { spec, weight: entry.weight ?? 0, args: entry.args, views: { pod, node, around } };
+  const { weight = 0, args, whenAway } = entry;
+  return { spec, weight, args, views: { pod, node, around }, ...(whenAway && { whenAway }) };
 }
