@@ -16,6 +16,6 @@ const chunks = (_: Request, env: unknown): AsyncIterable<Uint8Array> =>
 export async function serveOnNode(settings: NodeSettings, log: Log): Promise<Listener> {
   const { configuration, facts } = await readPolicyFiles(settings, registry);
   const policies = await loadPolicies(configuration, facts, registry);
-  const app = await createFunction(policies, { ...settings, peer, chunks, log, now: Date.now });
+  const app = await createFunction(policies, { ...settings, peer, chunks, log, now: Date.now, packs: true });
   return listen({ ...settings, app, log });
 }

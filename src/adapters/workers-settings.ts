@@ -1,4 +1,4 @@
-import { DEFAULT_BODY_LIMIT } from "../extender/app.ts";
+import { DEFAULT_BODY_LIMIT } from "../extender/body.ts";
 
 /** Variables and secrets of the Worker, as wrangler.toml and `wrangler secret put` set them. */
 export interface WorkerEnv {

@@ -1,19 +1,23 @@
 import { type Context, Hono } from "hono";
-import { PluginError } from "../policy/run.ts";
 import { readArgs } from "../protocol/args.ts";
-import { isObject, type JsonObject } from "../protocol/json.ts";
 import { ShapeError } from "../protocol/scan.ts";
 import { type Admitted, admit, type Turned } from "./admit.ts";
-import { type BodyOptions, BrokenBodyError, discardBody, type ReadChunks, readBody, SpareBuffer } from "./body.ts";
+import {
+  type BodyOptions,
+  BrokenBodyError,
+  DEFAULT_BODY_LIMIT,
+  discardBody,
+  type ReadChunks,
+  readBody,
+  SpareBuffer,
+} from "./body.ts";
 import type { Identify, Peer } from "./callers.ts";
 import { answerCluster, barred, type ClusterVerbs } from "./cluster-verbs.ts";
 import { decideAndAnswer } from "./decide.ts";
 import type { Deciders, DecisionVerb } from "./decider.ts";
+import { describe, evaluate } from "./facts-asked.ts";
 import { createHealth, type Health } from "./health.ts";
 import type { Log } from "./log.ts";
-
-/** Bodies above this many bytes are refused unless the host says otherwise. */
-export const DEFAULT_BODY_LIMIT = 32 * 1024 * 1024;
 
 /** What a runtime brings to the app. */
 export interface Host {
@@ -28,6 +32,8 @@ export interface Host {
   readonly bodyLimit?: number;
   /** How bodies are read where the runtime has a better way than its default reader. */
   readonly chunks?: ReadChunks;
+  /** True where nothing between the app and its callers packs answers; Cloudflare does so by itself. */
+  readonly packs?: boolean;
   /** bind and preempt, where the cluster is at hand; without it they are not answered. */
   readonly cluster?: ClusterVerbs;
 }
@@ -77,7 +83,7 @@ async function serve(c: Context, host: Serving): Promise<Response> {
   const admitted = "status" in known || !host.cluster ? known : (barred(known, peer) ?? known);
   if ("status" in admitted) return turnAway(c, host, admitted);
   c.header("Berth-Policy", admitted.decider.policy);
-  if (admitted.verb === "describe") return describe(c, admitted);
+  if (admitted.verb === "describe") return describe(c, host, admitted.decider);
   const options = bodyOptions(c, host);
   const body = await readBody(request, options);
   if (!body)
@@ -109,7 +115,7 @@ async function dispatch(c: Context, work: Work): Promise<Response> {
     case "prioritize":
       return await answerScheduler(work.admitted.verb, c, work);
     case "evaluate":
-      return await evaluate(c, work);
+      return await evaluate(c, work.host, { decider: work.admitted.decider, body: work.body });
     default:
       if (work.host.cluster) return await answerInCluster(c, work, work.host.cluster);
       return refuse(c, 404, `${work.admitted.verb} is not answered here: it is the binder's verb`);
@@ -145,37 +151,6 @@ async function answerInCluster(c: Context, { host, admitted, body }: Work, clust
     milliseconds: host.now() - started,
   });
   return c.body(answer.body, answer.status, { "Content-Type": "application/json" });
-}
-
-async function evaluate(c: Context, work: Work): Promise<Response> {
-  try {
-    return c.json((await work.admitted.decider.evaluate(parseQuestion(work.body))) as object);
-  } catch (error) {
-    if (!(error instanceof PluginError)) throw error;
-    work.host.log("error", "plugin failed", { policy: work.admitted.decider.policy, error: error.message });
-    return refuse(c, 500, error.message);
-  }
-}
-
-function parseQuestion(body: Uint8Array): JsonObject {
-  const question = parseJson(body);
-  if (isObject(question)) return question;
-  throw new ShapeError("the body must be a JSON object");
-}
-
-function parseJson(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(body));
-  } catch {
-    throw new ShapeError("the body is not JSON");
-  }
-}
-
-function describe(c: Context, { decider }: Admitted): Response {
-  const tag = `"${decider.policy}"`;
-  c.header("ETag", tag);
-  c.header("Cache-Control", "no-cache");
-  return c.req.header("If-None-Match") === tag ? c.body(null, 304) : c.json(decider.describe() as object);
 }
 
 /** The body of a request that is turned away is read and forgotten, or the connection's next request would break. */

@@ -1,3 +1,6 @@
+/** Bodies above this many bytes are refused unless the host says otherwise. */
+export const DEFAULT_BODY_LIMIT = 32 * 1024 * 1024;
+
 /**
  * Cuts a request's body into chunks, each valid until the next is asked for; none when there is no body. Leaving the
  * loop early gives the rest up.
