@@ -3,10 +3,15 @@ import { nodeAllocatable } from "./views/allocatable.ts";
 import { devices } from "./views/devices.ts";
 import { commitments, prices, zones } from "./views/fleet.ts";
 import { gpuRequest } from "./views/gpu-request.ts";
-import { nodeName, podIdentity, podNamespace, podUid } from "./views/identity.ts";
+import { podHostPorts } from "./views/host-ports.ts";
+import { nodeName, podIdentity, podNamespace, podNodeName, podUid } from "./views/identity.ts";
 import { nodeAnnotations, nodeLabels, podAnnotations, podLabels } from "./views/labels.ts";
-import { podNonZeroRequests, podRequests } from "./views/pod-requests.ts";
+import { podNodeAffinity } from "./views/node-affinity.ts";
+import { nodeRoom } from "./views/node-room.ts";
+import { nodeUsage } from "./views/node-usage.ts";
+import { podFitRequests, podNonZeroRequests, podRequests, podScoreRequests } from "./views/pod-requests.ts";
 import { taints, unschedulable } from "./views/taints.ts";
+import { podTolerations } from "./views/tolerations.ts";
 
 const VIEWS: readonly View<unknown>[] = [
   nodeAllocatable,
@@ -15,16 +20,24 @@ const VIEWS: readonly View<unknown>[] = [
   prices,
   zones,
   gpuRequest,
+  podHostPorts,
   nodeName,
   podIdentity,
   podNamespace,
+  podNodeName,
   podUid,
   podAnnotations,
   podLabels,
+  podNodeAffinity,
+  nodeRoom,
+  nodeUsage,
+  podFitRequests,
   podNonZeroRequests,
   podRequests,
+  podScoreRequests,
   taints,
   unschedulable,
+  podTolerations,
 ];
 
 const NARROWED: Readonly<Record<string, (keys?: readonly string[]) => View<unknown>>> = { nodeLabels, nodeAnnotations };
@@ -39,4 +52,12 @@ export function viewByName(name: string): View<unknown> | undefined {
   const [, kind = name, keys] = /^(\w+)\((.*)\)$/.exec(name) ?? [];
   const narrowed = Object.hasOwn(NARROWED, kind) ? NARROWED[kind] : undefined;
   return narrowed?.(keys === undefined ? undefined : keys.split(",").filter((key) => key !== ""));
+}
+
+/** Every place of a node that some view reads: whoever keeps these can read for any plugin that is yet to come. */
+export function everyNodePath(): string[] {
+  const views = [...VIEWS, nodeLabels(), nodeAnnotations()].filter(
+    ({ of, read }) => of === "node" && read !== undefined,
+  );
+  return [...new Set(views.flatMap(({ paths }) => paths))].sort();
 }

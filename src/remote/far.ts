@@ -1,0 +1,192 @@
+import * as z from "zod";
+import type { RawScore, Rejection } from "../policy/plugin.ts";
+import { columnsOf, type Policy, type PolicyPlugin } from "../policy/policy.ts";
+import { Unreadable, type View } from "../policy/view.ts";
+import type { JsonObject } from "../protocol/json.ts";
+import type { Asker } from "./asker.ts";
+import { type NodeClass, nodeClasses, readFacts } from "./classes.ts";
+import type { Asked } from "./question.ts";
+import { createRows, type PodRows } from "./rows.ts";
+import { isStandIn, type StandIn } from "./stand-in.ts";
+
+/** Hears how often rows were remembered; see docs/metrics.md. */
+export interface FarMetrics {
+  /** Rows that a decision used, by whether they were there already. */
+  rows(remembered: number, asked: number): void;
+  /** A decision begins or ends to wait for the function. */
+  waiting(change: 1 | -1): void;
+}
+
+/** What far plugins need. */
+export interface FarOptions {
+  readonly policy: Policy;
+  readonly asker: Asker;
+  readonly metrics: FarMetrics;
+  /** A node was refused because the function is away: its pod will want to be woken. */
+  rejected(): void;
+}
+
+/** The plugins of one version of a policy whose code only the function has. */
+export interface Far {
+  /**
+   * The policy with the rows for this pod on these nodes in place of the code it lacks. Waits for rows that have to be
+   * asked for, no longer than the asker's deadline; without them each plugin does what its `whenAway` says.
+   *
+   * @param nodes objects that are never changed
+   */
+  withRows(pod: JsonObject, nodes: readonly JsonObject[]): Promise<Policy>;
+  /** Asks for a pod that is not decided yet, so that its rows are there when it is. */
+  ahead(pod: JsonObject, nodes: Iterable<JsonObject>): Promise<void>;
+}
+
+/** So many classes in one question. */
+const MOST_IN_A_QUESTION = 1_000;
+
+/** Constant, for it becomes part of pods' events. Evicting pods would not bring the function back. */
+const AWAY: Rejection = {
+  reason: "node(s) could not be judged: the function that has the policy's plugin does not answer",
+  unresolvable: true,
+};
+
+/** Undefined for a policy whose plugins are all here. */
+export function createFar(options: FarOptions): Far | undefined {
+  const { policy } = options;
+  const plugins = policy.plugins.filter(isStandIn);
+  if (plugins.length === 0) return undefined;
+  const classes = nodeClasses(viewsOf(plugins, "node"));
+  const scene: Scene = {
+    ...options,
+    asked: {
+      profile: policy.profile,
+      version: policy.version,
+      plugins: plugins.map(({ spec }) => spec.name),
+      columns: columnsOf({ ...policy, plugins }),
+    },
+    podViews: viewsOf(plugins, "pod"),
+    rows: createRows(),
+    classes: (nodes) => {
+      const found = new Set<NodeClass>();
+      for (const node of nodes) found.add(classes.of(node));
+      return found;
+    },
+    classView: {
+      name: "farClass",
+      of: "node",
+      pace: "slow",
+      doc: "What the plugins that only a function has read of the node.",
+      paths: [],
+      fact: z.never(),
+      read: classes.of,
+    },
+  };
+  return {
+    withRows: (pod, nodes) => withRows(scene, pod, nodes),
+    ahead: async (pod, nodes) => {
+      const { facts, text } = readFacts(scene.podViews, pod);
+      const rows = scene.rows.of(text);
+      await ask(scene, { facts, rows }, missing(rows, scene.classes(nodes)));
+    },
+  };
+}
+
+interface Scene extends FarOptions {
+  readonly asked: Asked;
+  readonly podViews: readonly View<unknown>[];
+  readonly rows: ReturnType<typeof createRows>;
+  /** The classes of nodes, each once. */
+  classes(nodes: Iterable<JsonObject>): ReadonlySet<NodeClass>;
+  readonly classView: View<NodeClass>;
+}
+
+interface PodAsked {
+  readonly facts: JsonObject;
+  readonly rows: PodRows;
+}
+
+async function withRows(scene: Scene, pod: JsonObject, nodes: readonly JsonObject[]): Promise<Policy> {
+  const { facts, text } = readFacts(scene.podViews, pod);
+  // Such a pod is not judged at all, and the function could not either.
+  if (scene.podViews.some((view) => view.read?.(pod, 0) instanceof Unreadable)) return scene.policy;
+  const rows = scene.rows.of(text);
+  const classes = scene.classes(nodes);
+  const lacking = missing(rows, classes);
+  scene.metrics.rows(classes.size - lacking.length, lacking.length);
+  if (lacking.length > 0 && !scene.asker.isAway()) {
+    scene.metrics.waiting(1);
+    await ask(scene, { facts, rows }, lacking);
+    scene.metrics.waiting(-1);
+  }
+  return judging(scene, rows, lacking.length > 0 && missing(rows, classes).length > 0);
+}
+
+function missing(rows: PodRows, classes: Iterable<NodeClass>): NodeClass[] {
+  return [...classes].filter((each) => rows.get(each) === undefined);
+}
+
+/** One question for all who want the same: what is being asked already is waited for. */
+async function ask(scene: Scene, { facts, rows }: PodAsked, classes: readonly NodeClass[]): Promise<void> {
+  const { flights } = rows;
+  const fresh = classes.filter((each) => !flights.has(each));
+  for (let from = 0; from < fresh.length; from += MOST_IN_A_QUESTION) {
+    const part = fresh.slice(from, from + MOST_IN_A_QUESTION);
+    const flight = scene.asker
+      .ask(
+        scene.asked,
+        facts,
+        part.map((each) => each.facts),
+      )
+      .then((answered) => {
+        for (const [index, nodeClass] of part.entries()) {
+          const row = answered?.[index];
+          if (row) rows.put(nodeClass, row);
+          flights.delete(nodeClass);
+        }
+      });
+    for (const nodeClass of part) flights.set(nodeClass, flight);
+  }
+  await Promise.all(new Set(classes.map((each) => flights.get(each))));
+}
+
+/** @param incomplete some rows are not there: then a plugin that may be skipped says nothing of any node's score */
+function judging(scene: Scene, rows: PodRows, incomplete: boolean): Policy {
+  const judged = (plugin: PolicyPlugin): PolicyPlugin =>
+    isStandIn(plugin) ? withJudge(scene, plugin, { rows, incomplete }) : plugin;
+  return { ...scene.policy, plugins: scene.policy.plugins.map(judged) };
+}
+
+/** What a judge is given: the views of the plugin, which say whether the node can be read at all, and the class. */
+interface Judged {
+  readonly farClass: NodeClass;
+}
+
+function withJudge(
+  scene: Scene,
+  plugin: StandIn,
+  { rows, incomplete }: { readonly rows: PodRows; readonly incomplete: boolean },
+): PolicyPlugin {
+  const { spec, views } = plugin;
+  const column = scene.asked.columns.findIndex((each) => each.plugin === spec.name);
+  const filter = (node: unknown): Rejection | undefined => {
+    const { farClass } = node as Judged;
+    const row = rows.get(farClass);
+    if (row !== undefined) return "refusal" in row && row.refusal.plugin === spec.name ? row.refusal : undefined;
+    if (plugin.whenAway !== "reject") return undefined;
+    scene.rejected();
+    return AWAY;
+  };
+  const score = (node: unknown): RawScore => {
+    const { farClass } = node as Judged;
+    const row = incomplete ? undefined : rows.get(farClass);
+    return row && "scores" in row ? row.scores[column] : undefined;
+  };
+  return {
+    ...plugin,
+    views: { ...views, node: { ...views.node, farClass: scene.classView } },
+    spec: { ...spec, prepare: () => ({ filter, score }) },
+  };
+}
+
+function viewsOf(plugins: readonly StandIn[], of: "pod" | "node"): View<unknown>[] {
+  const views = plugins.flatMap((plugin) => Object.values(plugin.views[of]));
+  return [...new Map(views.map((view) => [view.name, view])).values()];
+}
