@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { EVALUATE_PROTOCOL } from "../extender/describe.ts";
 import { factToJson } from "../policy/fact-json.ts";
 import { objectLookup } from "../policy/lookup.ts";
 import { type Policy, viewsOf } from "../policy/policy.ts";
 import { Unreadable } from "../policy/view.ts";
 import { field, isObject, type Json, type JsonObject } from "../protocol/json.ts";
+import { EVALUATE_PROTOCOL } from "../protocol/release.ts";
 
 /** A request of kube-scheduler, as it was sent. */
 export interface Sample {

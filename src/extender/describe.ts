@@ -1,10 +1,7 @@
 import type { FleetFacts } from "../policy/facts.ts";
 import { isNear, type Policy, type PolicyPlugin } from "../policy/policy.ts";
 import type { Views } from "../policy/view.ts";
-import { RELEASE } from "../protocol/release.ts";
-
-/** The version of what `GET /<profile>` answers and `POST /<profile>/evaluate` asks. */
-export const EVALUATE_PROTOCOL = 1;
+import { EVALUATE_PROTOCOL, RELEASE } from "../protocol/release.ts";
 
 /** A profile as data: what it does, what it reads, and everything needed to decide by it elsewhere. */
 export function describeProfile(policy: Policy, facts: FleetFacts) {

@@ -3,8 +3,8 @@ import { columnsOf, type Policy, type PolicyPlugin, viewsOf } from "../policy/po
 import { type Cycle, prepare, type Row } from "../policy/run.ts";
 import { type Lookup, Unreadable, type View } from "../policy/view.ts";
 import { field, isObject, type Json, type JsonObject } from "../protocol/json.ts";
+import { EVALUATE_PROTOCOL } from "../protocol/release.ts";
 import { ShapeError } from "../protocol/scan.ts";
-import { EVALUATE_PROTOCOL } from "./describe.ts";
 
 /**
  * Answers a question in facts instead of objects: `{protocol, plugins?, explain?, pod: {<view>: fact}, nodes:

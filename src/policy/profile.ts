@@ -24,7 +24,9 @@ export async function loadPolicies(
   const policies = await Promise.all(
     configuration.profiles.map(async (profile): Promise<Policy> => {
       const bound = profile.plugins.map((entry) => bind(entry as Entry, plugins, facts));
-      return { profile: profile.name, version: await policyVersion(profile, facts), plugins: bound };
+      const versions = bound.map(({ spec }) => spec.version);
+      const version = await policyVersion({ profile, facts, plugins: versions });
+      return { profile: profile.name, version, plugins: bound };
     }),
   );
   return {

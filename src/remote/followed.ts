@@ -1,0 +1,197 @@
+import type { Log } from "../policy/log.ts";
+import type { AnyPlugin } from "../policy/plugin.ts";
+import type { Policy } from "../policy/policy.ts";
+import { readProfile } from "./document.ts";
+import type { KeptDocuments } from "./kept.ts";
+import type { Pulled } from "./pull.ts";
+import { type RelayedPolicy, relayedPolicy, type Unfit } from "./relayed.ts";
+
+/** How one profile is doing, for metrics and health. */
+export interface ProfileState {
+  readonly profile: string;
+  /** Of the policy in force; absent while none has come. */
+  readonly version?: string;
+  /** Since the function last said that this is the policy, in seconds; absent while none has come. */
+  readonly ageSeconds?: number;
+  /** Pulls that gave no usable answer, since the start. */
+  readonly failures: number;
+  /** What is wrong now, in words; absent when all is well. */
+  readonly problem?: string;
+}
+
+/** What following one profile needs. */
+export interface FollowOptions {
+  readonly profile: string;
+  readonly plugins: readonly AnyPlugin[];
+  unfit?(policy: Policy): string | undefined;
+  readonly kept?: KeptDocuments;
+  changed(now: RelayedPolicy, before: RelayedPolicy | undefined): void;
+  readonly log: Log;
+}
+
+/** One profile of a function. */
+export interface Followed {
+  readonly profile: string;
+  current(): RelayedPolicy | undefined;
+  /** Takes what was kept on disk, for the time until the function has answered. Never rejects. */
+  restore(): Promise<void>;
+  /** Asks the function by the tag of its last answer, and goes by what it says. Never rejects. */
+  take(pull: (tag: string | undefined) => Promise<Pulled | undefined>, signal: AbortSignal): Promise<void>;
+  state(): ProfileState;
+}
+
+/**
+ * A policy that was replaced comes back only when the function has said so in this many answers in a row: two versions
+ * that answer by turns, during a deployment, would otherwise change the policy with every pull.
+ */
+const ANSWERS_TO_RETURN = 3;
+
+/** For how long after it was replaced, in milliseconds. */
+const REPLACED_FOR_MS = 60_000;
+
+/** The last answer of the function. */
+interface Said {
+  readonly tag: string | undefined;
+  readonly bytes: Uint8Array;
+  readonly outcome: RelayedPolicy | Unfit;
+  /** How often in a row. */
+  readonly times: number;
+}
+
+/** What is known of a profile. */
+interface Knowledge {
+  current: RelayedPolicy | undefined;
+  /** When the function last said that `current` is the policy, in milliseconds since 1970. */
+  confirmed: number;
+  said: Said | undefined;
+  failures: number;
+  problem: string | undefined;
+  /** Versions that were in force, and when that was over. */
+  readonly replaced: Map<string, number>;
+}
+
+/** Follows one profile: what comes is checked as a whole, and takes the place of what was in force as a whole. */
+export function followProfile(options: FollowOptions): Followed {
+  const { profile, kept, log } = options;
+  const known: Knowledge = {
+    current: undefined,
+    confirmed: 0,
+    said: undefined,
+    failures: 0,
+    problem: undefined,
+    replaced: new Map(),
+  };
+  return {
+    profile,
+    current: () => known.current,
+    async restore() {
+      try {
+        const found = await kept?.read(profile);
+        if (!found) return;
+        const policy = judge(options, found.bytes);
+        if ("problem" in policy) throw new Error(policy.problem);
+        adopt(options, known, { policy, from: "disk", confirmed: found.at });
+      } catch (error) {
+        log("warn", "the kept policy is not used", { profile, problem: messageOf(error) });
+      }
+    },
+    async take(pull, signal) {
+      try {
+        const pulled = await pull(known.said?.tag);
+        known.said = nextOf(known.said, pulled, (bytes) => judge(options, bytes));
+        if (known.said) await goBy(options, known, known.said);
+      } catch (error) {
+        if (!signal.aborted) failed(options, known, messageOf(error));
+      }
+    },
+    state: () => stateOf(profile, known),
+  };
+}
+
+function stateOf(profile: string, { current, confirmed, failures, problem }: Knowledge): ProfileState {
+  const ageSeconds = Math.max(0, Math.round((Date.now() - confirmed) / 1000));
+  return {
+    profile,
+    ...(current && { version: current.policy.version, ageSeconds }),
+    failures,
+    ...(problem !== undefined && { problem }),
+  };
+}
+
+/** Told once, not with every pull. */
+function failed({ profile, log }: FollowOptions, known: Knowledge, problem: string): void {
+  known.failures++;
+  if (known.problem !== problem) log("warn", "the policy could not be taken from the function", { profile, problem });
+  known.problem = problem;
+}
+
+async function goBy(options: FollowOptions, known: Knowledge, { outcome, bytes, times }: Said): Promise<void> {
+  if ("problem" in outcome) return failed(options, known, outcome.problem);
+  const { profile, log } = options;
+  if (known.problem !== undefined) log("info", "the function gives the policy again", { profile });
+  known.problem = undefined;
+  const { version } = outcome.policy;
+  if (known.current?.policy.version === version) known.confirmed = Date.now();
+  else if (times >= ANSWERS_TO_RETURN || !recently(known.replaced, version)) {
+    adopt(options, known, { policy: outcome, from: "function", confirmed: Date.now() });
+    await keep(options, bytes);
+  }
+}
+
+function adopt(
+  { profile, log, changed }: FollowOptions,
+  known: Knowledge,
+  { policy, from, confirmed }: { readonly policy: RelayedPolicy; readonly from: string; readonly confirmed: number },
+): void {
+  const before = known.current;
+  known.current = policy;
+  known.confirmed = confirmed;
+  if (before) known.replaced.set(before.policy.version, Date.now());
+  const { away } = policy;
+  const version = `${profile}@${policy.policy.version}`;
+  log("info", "policy in force", { policy: version, from, ...(away.length > 0 && { askedThere: away }) });
+  changed(policy, before);
+}
+
+function judge({ profile, plugins, unfit }: FollowOptions, bytes: Uint8Array): RelayedPolicy | Unfit {
+  const read = readProfile(bytes, profile);
+  if ("problem" in read) return read;
+  const relayed = relayedPolicy(read.value, plugins);
+  const problem = "problem" in relayed ? undefined : unfit?.(relayed.policy);
+  return problem === undefined ? relayed : { problem: `profile ${profile}: ${problem}` };
+}
+
+/** A function that still has the document, or sends the same version once more, has said it once more. */
+function nextOf(
+  said: Said | undefined,
+  pulled: Pulled | undefined,
+  judged: (bytes: Uint8Array) => RelayedPolicy | Unfit,
+): Said | undefined {
+  if (!pulled) return said && { ...said, times: said.times + 1 };
+  const outcome = judged(pulled.bytes);
+  const same =
+    said !== undefined && versionOf(said.outcome) !== undefined && versionOf(said.outcome) === versionOf(outcome);
+  return { ...pulled, outcome, times: same ? said.times + 1 : 1 };
+}
+
+function versionOf(outcome: RelayedPolicy | Unfit): string | undefined {
+  return "problem" in outcome ? undefined : outcome.policy.version;
+}
+
+function recently(replaced: Map<string, number>, version: string): boolean {
+  const now = Date.now();
+  for (const [each, at] of replaced) if (now - at > REPLACED_FOR_MS) replaced.delete(each);
+  return replaced.has(version);
+}
+
+async function keep({ profile, kept, log }: FollowOptions, bytes: Uint8Array): Promise<void> {
+  try {
+    await kept?.keep(profile, bytes);
+  } catch (error) {
+    log("warn", "the policy is not kept on disk", { profile, problem: messageOf(error) });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
