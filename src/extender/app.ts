@@ -12,7 +12,7 @@ import {
   SpareBuffer,
 } from "./body.ts";
 import type { Identify, Peer } from "./callers.ts";
-import { answerCluster, barred, type ClusterVerbs } from "./cluster-verbs.ts";
+import { answerCluster, barred, type ClusterVerbs, podUid } from "./cluster-verbs.ts";
 import { decideAndAnswer } from "./decide.ts";
 import type { Deciders, DecisionVerb } from "./decider.ts";
 import { describe, evaluate } from "./facts-asked.ts";
@@ -127,7 +127,9 @@ async function answerScheduler(verb: DecisionVerb, c: Context, work: Work): Prom
   const started = host.now();
   host.health.called(verb);
   const args = readArgs(body, admitted.decider.wanted);
-  const answer = await decideAndAnswer(admitted.decider, verb, args);
+  const decider = admitted.decider.for?.(verb, podUid(args.pod)) ?? admitted.decider;
+  c.header("Berth-Policy", decider.policy);
+  const answer = await decideAndAnswer(decider, verb, args);
   if (answer.error !== undefined && verb === "prioritize") host.health.gaveZeros();
   host.log(answer.error === undefined ? "info" : "error", "decision", {
     caller: admitted.caller.name,
@@ -142,9 +144,10 @@ async function answerInCluster(c: Context, { host, admitted, body }: Work, clust
   const started = host.now();
   host.health.called(admitted.verb);
   const answer = await answerCluster(cluster, { admitted, body, signal: c.req.raw.signal });
+  c.header("Berth-Policy", answer.policy);
   host.log(answer.error === undefined ? "info" : "warn", "decision", {
     caller: admitted.caller.name,
-    policy: admitted.decider.policy,
+    policy: answer.policy,
     verb: admitted.verb,
     ...answer.fields,
     ...(answer.error !== undefined && { error: answer.error }),

@@ -1,5 +1,5 @@
 import { type BindArgs, bindAnswer, readBindArgs } from "../protocol/bind.ts";
-import { field } from "../protocol/json.ts";
+import { field, type JsonObject } from "../protocol/json.ts";
 import { type MetaVictims, type PreemptArgs, preemptAnswer, readPreemptArgs } from "../protocol/preempt.ts";
 import type { Admitted, Turned } from "./admit.ts";
 import type { Peer } from "./callers.ts";
@@ -43,6 +43,8 @@ export function barred({ verb, caller }: Admitted, peer: Peer): Turned | undefin
 export interface ClusterAnswer {
   readonly status: 200 | 503;
   readonly body: Uint8Array<ArrayBuffer>;
+  /** `<profile>@<version>` that it was answered by. */
+  readonly policy: string;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly error?: string;
 }
@@ -56,20 +58,33 @@ export async function answerCluster(
   verbs: ClusterVerbs,
   { admitted, body, signal }: { readonly admitted: Admitted; readonly body: Uint8Array; readonly signal: AbortSignal },
 ): Promise<ClusterAnswer> {
-  const asking = { profile: admitted.profile, policy: admitted.decider.policy, signal };
-  if (admitted.verb === "bind") {
-    const bound = await verbs.bind(readBindArgs(body), asking);
-    return { status: 200, body: bindAnswer(bound.error ?? ""), ...bound };
+  const { profile, verb } = admitted;
+  const policyFor = (pod: string) =>
+    verb === "bind" || verb === "preempt" ? admitted.decider.for?.(verb, pod) : undefined;
+  const askingFor = (pod: string): Asking => ({ profile, policy: (policyFor(pod) ?? admitted.decider).policy, signal });
+  if (verb === "bind") {
+    const args = readBindArgs(body);
+    const asking = askingFor(args.uid);
+    const bound = await verbs.bind(args, asking);
+    return { status: 200, body: bindAnswer(bound.error ?? ""), policy: asking.policy, ...bound };
   }
   const args = readPreemptArgs(body);
+  const asking = askingFor(podUid(args.pod));
   const answer = await verbs.preempt(args, asking);
-  const fields = describe(args);
+  const described = { policy: asking.policy, fields: describe(args) };
   if ("victims" in answer) {
     const { victims } = answer;
-    return { status: 200, body: preemptAnswer(victims), fields: { ...fields, helped: victims.size } };
+    const fields = { ...described.fields, helped: victims.size };
+    return { status: 200, body: preemptAnswer(victims), ...described, fields };
   }
   // The answer has no error field; kube-scheduler tries the pod again after a status that is not 200.
-  return { status: 503, body: preemptAnswer(new Map()), fields, error: answer.error };
+  return { status: 503, body: preemptAnswer(new Map()), ...described, error: answer.error };
+}
+
+/** A pod's UID, empty where it has none. */
+export function podUid(pod: JsonObject): string {
+  const uid = field(field(pod, "metadata"), "uid");
+  return typeof uid === "string" ? uid : "";
 }
 
 function describe({ pod, victims }: PreemptArgs) {

@@ -7,6 +7,9 @@ import type { PathTree } from "../protocol/paths.ts";
 /** The verbs of kube-scheduler that a decider answers. */
 export type DecisionVerb = "filter" | "prioritize";
 
+/** Every verb that is about one pod. */
+export type PodVerb = DecisionVerb | "preempt" | "bind";
+
 /** What a policy says of a pod and the nodes it was asked about: a row for each node, in the request's order. */
 export interface Decision {
   readonly columns: readonly Column[];
@@ -32,6 +35,12 @@ export interface Decider {
   evaluate(question: JsonObject): Promise<unknown>;
   /** The profile as data, for a host that decides by it itself and for people. */
   describe(): unknown;
+  /**
+   * The one that answers for this pod, where policies change: another version than this one may have begun its cycle.
+   *
+   * @param pod its UID
+   */
+  for?(verb: PodVerb, pod: string): Decider;
 }
 
 /** Finds the decider of a profile by the profile's name. */
