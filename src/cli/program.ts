@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { RELEASE } from "../protocol/release.ts";
 import { binderCommand } from "./commands/binder.ts";
+import { checkCommand } from "./commands/check.ts";
 import { devCommand } from "./commands/dev.ts";
 import { policyCommand } from "./commands/policy.ts";
 import { serveCommand } from "./commands/serve.ts";
@@ -19,6 +20,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     .addCommand(devCommand())
     .addCommand(serveCommand())
     .addCommand(binderCommand())
-    .addCommand(policyCommand());
+    .addCommand(policyCommand())
+    .addCommand(checkCommand());
   await program.parseAsync(argv);
 }

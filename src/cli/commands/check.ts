@@ -1,0 +1,27 @@
+import { Command, Option } from "commander";
+
+/** `berth check`: what is wrong with a scheduler configuration. */
+export function checkCommand(): Command {
+  return new Command("check")
+    .summary("check a kube-scheduler configuration for faults and traps, each with its line and mend")
+    .description(
+      "Checks a KubeSchedulerConfiguration or an old Policy file, also inside a ConfigMap or a file of several " +
+        "documents, for what kube-scheduler refuses and for what it takes and then suffers from. Secrets in the file are never " +
+        "printed.",
+    )
+    .argument("<file>", "the file; - reads standard input")
+    .addOption(new Option("--output <form>", "for people or for programs").choices(["table", "json"]).default("table"))
+    .option("--kubernetes-version <version>", "of kube-scheduler, such as 1.37; some traps depend on it")
+    .option("--feature-gates <gates>", "as kube-scheduler is started with, such as GenericWorkload=true")
+    .option("--nodes <file>", "nodes of the cluster (kubectl get nodes -o json), to compare managedResources with")
+    .addHelpText(
+      "after",
+      `
+Exit code: 0 nothing, or notes only; 3 warnings; 2 errors; 1 the check could not be done.
+
+Examples:
+  npx berth check /etc/kubernetes/scheduler.yaml --kubernetes-version 1.37
+  kubectl -n kube-system get configmap my-scheduler -o yaml | npx berth check - --output json`,
+    )
+    .action(async (file, options) => (await import("../check.ts")).checkFile(file, options));
+}
