@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { apiServerVersion, controlPlanePrograms } from "../controlplane/programs.ts";
+import { apiServerVersion, controlPlanePrograms, schedulerVersions } from "../controlplane/programs.ts";
 import { gated } from "./gate.ts";
 
 const BENCH = fileURLToPath(new URL("../bench/run.ts", import.meta.url));
@@ -39,4 +39,11 @@ await gated("the benchmark of the binder", controlPlanePrograms([]), () => {
   it("starts it on a full cluster", async () => {
     expect(await bench(["cache", "--smoke"])).toContain("│ 20 nodes, 100 pods");
   });
+});
+
+await gated("the benchmark of a busy cluster", controlPlanePrograms([schedulerVersions.at(-1) ?? ""]), () => {
+  it("places new pods while others wait refused and pods' statuses change", async () => {
+    const stdout = await bench(["quiet", "--smoke"]);
+    for (const row of ["SchedulerPopFromBackoffQ=false", "as they come"]) expect(stdout).toContain(`│ ${row}`);
+  }, 180_000);
 });
