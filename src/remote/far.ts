@@ -32,9 +32,11 @@ export interface Far {
    * The policy with the rows for this pod on these nodes in place of the code it lacks. Waits for rows that have to be
    * asked for, no longer than the asker's deadline; without them each plugin does what its `whenAway` says.
    *
-   * @param nodes objects that are never changed
+   * Whoever decides by it has to read the nodes again afterwards: a row belongs to the facts a node has at that moment.
+   *
+   * @param nodes gives the nodes as they are when it is called; objects that are never changed
    */
-  withRows(pod: JsonObject, nodes: readonly JsonObject[]): Promise<Policy>;
+  withRows(pod: JsonObject, nodes: () => readonly JsonObject[]): Promise<Policy>;
   /** Asks for a pod that is not decided yet, so that its rows are there when it is. */
   ahead(pod: JsonObject, nodes: Iterable<JsonObject>): Promise<void>;
 }
@@ -103,48 +105,56 @@ interface PodAsked {
   readonly rows: PodRows;
 }
 
-async function withRows(scene: Scene, pod: JsonObject, nodes: readonly JsonObject[]): Promise<Policy> {
+/** Nodes may change while rows are asked for; a node that changes again and again is decided like one without a row. */
+const ROUNDS = 4;
+
+async function withRows(scene: Scene, pod: JsonObject, nodes: () => readonly JsonObject[]): Promise<Policy> {
   const { facts, text } = readFacts(scene.podViews, pod);
   // Such a pod is not judged at all, and the function could not either.
   if (scene.podViews.some((view) => view.read?.(pod, 0) instanceof Unreadable)) return scene.policy;
   const rows = scene.rows.of(text);
-  const classes = scene.classes(nodes);
-  const lacking = missing(rows, classes);
+  const classes = scene.classes(nodes());
+  let lacking = missing(rows, classes);
   scene.metrics.rows(classes.size - lacking.length, lacking.length);
-  if (lacking.length > 0 && !scene.asker.isAway()) {
+  for (let round = 0; round < ROUNDS && lacking.length > 0 && !scene.asker.isAway(); round++) {
     scene.metrics.waiting(1);
-    await ask(scene, { facts, rows }, lacking);
+    const answered = await ask(scene, { facts, rows }, lacking);
     scene.metrics.waiting(-1);
+    lacking = missing(rows, scene.classes(nodes()));
+    if (!answered) break;
   }
-  return judging(scene, rows, lacking.length > 0 && missing(rows, classes).length > 0);
+  return judging(scene, rows, lacking.length > 0);
 }
 
 function missing(rows: PodRows, classes: Iterable<NodeClass>): NodeClass[] {
   return [...classes].filter((each) => rows.get(each) === undefined);
 }
 
-/** One question for all who want the same: what is being asked already is waited for. */
-async function ask(scene: Scene, { facts, rows }: PodAsked, classes: readonly NodeClass[]): Promise<void> {
-  const { flights } = rows;
-  const fresh = classes.filter((each) => !flights.has(each));
+/**
+ * One question for all who want the same: what is being asked already is waited for.
+ *
+ * @returns false when some rows did not come
+ */
+async function ask(scene: Scene, pod: PodAsked, classes: readonly NodeClass[]): Promise<boolean> {
+  const { rows } = pod;
+  const fresh = classes.filter((each) => !rows.flights.has(each));
   for (let from = 0; from < fresh.length; from += MOST_IN_A_QUESTION) {
-    const part = fresh.slice(from, from + MOST_IN_A_QUESTION);
-    const flight = scene.asker
-      .ask(
-        scene.asked,
-        facts,
-        part.map((each) => each.facts),
-      )
-      .then((answered) => {
-        for (const [index, nodeClass] of part.entries()) {
-          const row = answered?.[index];
-          if (row) rows.put(nodeClass, row);
-          flights.delete(nodeClass);
-        }
-      });
-    for (const nodeClass of part) flights.set(nodeClass, flight);
+    takeOff(scene, pod, fresh.slice(from, from + MOST_IN_A_QUESTION));
   }
-  await Promise.all(new Set(classes.map((each) => flights.get(each))));
+  await Promise.all(new Set(classes.map((each) => rows.flights.get(each))));
+  return missing(rows, classes).length === 0;
+}
+
+function takeOff({ asker, asked }: Scene, { facts, rows }: PodAsked, classes: readonly NodeClass[]): void {
+  const nodes = classes.map((each) => each.facts);
+  const flight = asker.ask(asked, facts, nodes).then((answered) => {
+    for (const [index, nodeClass] of classes.entries()) {
+      const row = answered?.[index];
+      if (row) rows.put(nodeClass, row);
+      rows.flights.delete(nodeClass);
+    }
+  });
+  for (const nodeClass of classes) rows.flights.set(nodeClass, flight);
 }
 
 /** @param incomplete some rows are not there: then a plugin that may be skipped says nothing of any node's score */
