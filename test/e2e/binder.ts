@@ -24,7 +24,7 @@ export async function applyInfra(
   { api }: ControlPlane,
   change: (object: KubeObject) => KubeObject = (object) => object,
 ): Promise<void> {
-  const files = ["crd/nodeledgers", "binder/deployment", "binder/rbac", "binder/admission"];
+  const files = ["crd/nodeledgers", "binder/namespace", "binder/deployment", "binder/rbac", "binder/admission"];
   for (const file of files) {
     const text = await readFile(join(root, "infra", `${file}.yaml`), "utf8");
     for (const document of parseAllDocuments(text)) {
