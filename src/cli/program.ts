@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { RELEASE } from "../protocol/release.ts";
 import { binderCommand } from "./commands/binder.ts";
 import { checkCommand } from "./commands/check.ts";
+import { configCommand } from "./commands/config.ts";
 import { devCommand } from "./commands/dev.ts";
 import { policyCommand } from "./commands/policy.ts";
 import { serveCommand } from "./commands/serve.ts";
@@ -21,6 +22,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     .addCommand(serveCommand())
     .addCommand(binderCommand())
     .addCommand(policyCommand())
-    .addCommand(checkCommand());
+    .addCommand(checkCommand())
+    .addCommand(configCommand());
   await program.parseAsync(argv);
 }

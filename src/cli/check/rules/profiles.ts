@@ -1,5 +1,6 @@
 import { field, isObject, type JsonObject } from "../../../protocol/json.ts";
 import { entries, extendersOf, profilesOf } from "../../kube-scheduler/extender.ts";
+import { GONE_PLUGINS } from "../../kube-scheduler/plugins.ts";
 import type { Remark, Rule } from "../finding.ts";
 
 /** Names, elections and plugins of the profiles. */
@@ -59,23 +60,9 @@ function election(value: JsonObject): Remark[] {
   return remarks;
 }
 
-const GONE = [
-  "AzureDiskLimits",
-  "CinderLimits",
-  "EBSLimits",
-  "GCEPDLimits",
-  "SelectorSpread",
-  "NodePreferAvoidPods",
-  "ServiceAffinity",
-  "NodeLabel",
-  "RequestedToCapacityRatio",
-  "NodeResourcesLeastAllocated",
-  "NodeResourcesMostAllocated",
-];
-
 function gonePlugins(value: JsonObject): Remark[] {
   return enabledPlugins(value)
-    .filter(({ name }) => GONE.includes(name))
+    .filter(({ name }) => GONE_PLUGINS.includes(name))
     .map(({ name, path }) => ({
       rule: "gone-plugin",
       severity: "error",
