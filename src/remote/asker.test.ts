@@ -1,5 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { JsonObject } from "../protocol/json.ts";
 import { createAsker } from "./asker.ts";
 import type { FunctionAnswer, FunctionRequest } from "./client.ts";
 import type { Asked } from "./question.ts";
@@ -48,7 +49,12 @@ function start(answers: Answers) {
     elapsed: () => performance.now(),
     probeEvery: 500,
   });
-  return { asker, requests, told, ask: (nodes = NODES) => asker.ask(ASKED, { pod: "fact" }, nodes) };
+  return {
+    asker,
+    requests,
+    told,
+    ask: (nodes: readonly JsonObject[] = NODES) => asker.ask(ASKED, { pod: "fact" }, nodes),
+  };
 }
 
 describe("A function that is asked for rows", () => {

@@ -22,8 +22,10 @@ export interface AskerOptions {
   readonly deadline: number;
   /** The function decides by another version of a profile than was asked about. */
   otherVersion(profile: string): void;
-  /** The function answers again. */
+  /** The function answers again after it has failed, be it once. */
   back(): void;
+  /** The function is not asked any more until it answers. */
+  away?(): void;
   readonly metrics: AskerMetrics;
   warn(message: string, fields: Readonly<Record<string, unknown>>): void;
   /** Milliseconds of a clock that never jumps. */
@@ -57,10 +59,7 @@ export function createAsker(options: AskerOptions): Asker {
   let last: (() => Promise<boolean>) | undefined;
   const breaker = createBreaker({
     probe: async () => (await last?.()) ?? false,
-    back: () => {
-      options.warn("the function answers again", {});
-      options.back();
-    },
+    back: options.back,
     ...(options.probeEvery !== undefined && { every: options.probeEvery }),
   });
   return {
@@ -98,7 +97,7 @@ async function attempt(asking: Asking, question: Question, breaker: Breaker): Pr
     const { rows, alive, problem } = await once(asking, question, left);
     if (!alive) {
       options.warn("the function gave no rows", { profile: question.asked.profile, problem });
-      breaker.failed();
+      if (breaker.failed()) options.away?.();
       return undefined;
     }
     breaker.passed();

@@ -4,8 +4,8 @@ export interface Breaker {
   isOpen(): boolean;
   /** A question was answered. */
   passed(): void;
-  /** A question was not answered, or with something else than an answer. */
-  failed(): void;
+  /** A question was not answered, or with something else than an answer. True when that has opened it. */
+  failed(): boolean;
   stop(): void;
 }
 
@@ -51,6 +51,7 @@ export function createBreaker({ probe, back, every = 1_000, failures = 2 }: Brea
     failed() {
       failed += 1;
       if (failed === 1) later();
+      return failed === failures;
     },
     stop() {
       failed = Number.NEGATIVE_INFINITY;

@@ -38,7 +38,9 @@ export interface Far {
    */
   withRows(pod: JsonObject, nodes: () => readonly JsonObject[]): Promise<Policy>;
   /** Asks for a pod that is not decided yet, so that its rows are there when it is. */
-  ahead(pod: JsonObject, nodes: Iterable<JsonObject>): Promise<void>;
+  ahead(pod: JsonObject, nodes: readonly JsonObject[]): Promise<void>;
+  /** True once a pod was decided by it. */
+  isUsed(): boolean;
 }
 
 /** So many classes in one question. */
@@ -81,12 +83,22 @@ export function createFar(options: FarOptions): Far | undefined {
       read: classes.of,
     },
   };
+  let used = false;
+  // The same list is given again and again.
+  const classesOf = new WeakMap<readonly JsonObject[], ReadonlySet<NodeClass>>();
   return {
-    withRows: (pod, nodes) => withRows(scene, pod, nodes),
+    withRows: (pod, nodes) => {
+      used = true;
+      return withRows(scene, pod, nodes);
+    },
+    isUsed: () => used,
     ahead: async (pod, nodes) => {
       const { facts, text } = readFacts(scene.podViews, pod);
       const rows = scene.rows.of(text);
-      await ask(scene, { facts, rows }, missing(rows, scene.classes(nodes)));
+      const known = classesOf.get(nodes) ?? scene.classes(nodes);
+      classesOf.set(nodes, known);
+      const lacking = missing(rows, known);
+      if (lacking.length > 0 && !scene.asker.isAway()) await ask(scene, { facts, rows }, lacking);
     },
   };
 }

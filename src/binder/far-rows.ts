@@ -1,0 +1,76 @@
+import { systemTiming } from "../cluster/timing.ts";
+import type { Log } from "../extender/log.ts";
+import type { Policy } from "../policy/policy.ts";
+import { createAhead } from "../remote/ahead.ts";
+import { createAsker } from "../remote/asker.ts";
+import type { FunctionClient } from "../remote/client.ts";
+import { createFar, type Far } from "../remote/far.ts";
+import type { RelayMetrics } from "./far-metrics.ts";
+import type { Sources } from "./objects.ts";
+
+/** Rows of plugins that only the function has, for all its profiles. */
+export interface FarRows {
+  /** For one version of a policy; undefined when every plugin of it is here. */
+  of(policy: Policy): Far | undefined;
+  /** Why the function is not asked now, a sentence; undefined while it is. */
+  problem(): string | undefined;
+  stop(): void;
+}
+
+/** What they need. */
+export interface FarRowsOptions {
+  readonly client: Pick<FunctionClient, "ask">;
+  /** How long kube-scheduler may be kept waiting for the function, in milliseconds; well below its `httpTimeout`. */
+  readonly deadline: number;
+  readonly sources: Pick<Sources, "pods" | "nodes">;
+  /** The function decides by another version of a profile: its policy should be pulled now. */
+  refresh(profile: string): void;
+  /** Pods that were kept waiting could be decided now. */
+  wake(): void;
+  readonly metrics: RelayMetrics;
+  readonly log: Log;
+}
+
+/** Begins to ask the function, and to ask ahead for pods as they appear. */
+export function startFarRows({ metrics, log, sources, ...options }: FarRowsOptions): FarRows {
+  const newest = new Map<string, Far>();
+  let rejected = false;
+  const keepsWaiting = (): void => {
+    rejected = true;
+  };
+  const asker = createAsker({
+    client: options.client,
+    deadline: options.deadline,
+    otherVersion: options.refresh,
+    back: () => {
+      log("info", "the function answers again");
+      metrics.away(false);
+      // Only then does somebody wait whom no event of the cluster would wake.
+      if (rejected) options.wake();
+      rejected = false;
+    },
+    away: () => {
+      log("warn", "the function does not answer and is not asked until it does");
+      metrics.away(true);
+    },
+    metrics,
+    warn: (message, fields) => log("warn", message, fields),
+    elapsed: systemTiming.elapsed,
+  });
+  const ahead = createAhead({
+    fars: () => [...newest.values()].filter((far) => far.isUsed()),
+    nodes: () => sources.nodes.values(),
+    elapsed: systemTiming.elapsed,
+  });
+  sources.pods.subscribe({ add: ahead.pod });
+  return {
+    of(policy) {
+      const far = createFar({ policy, asker, metrics, rejected: keepsWaiting });
+      if (far) newest.set(policy.profile, far);
+      else newest.delete(policy.profile);
+      return far;
+    },
+    problem: () => (asker.isAway() ? "the function does not answer" : undefined),
+    stop: asker.stop,
+  };
+}
