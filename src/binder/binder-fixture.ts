@@ -92,7 +92,7 @@ function ledgerObject(nodeName: string, claims: readonly Claim[], closedUntil: n
 export async function gpushareLive(state: State): Promise<LivePolicy> {
   const facts = noFacts();
   const profiles = new Map([["gpushare-scheduler", { policy: await gpusharePolicy(facts), facts }]]);
-  const live = livePolicies({ profiles, callers: [] }, { state, now: () => 1_000 }).get("gpushare-scheduler");
+  const live = livePolicies(profiles, { state, now: () => 1_000 }).get("gpushare-scheduler");
   if (live === undefined) throw new Error("the built-in profile is missing");
   return live;
 }

@@ -1,15 +1,16 @@
-import { type Listener, type ListenerEnv, listen, type TlsFiles } from "../adapters/listener.ts";
+import { type Listener, type ListenerEnv, listen, listenerPour, type TlsFiles } from "../adapters/listener.ts";
 import { connect } from "../cluster/connection.ts";
 import { systemTiming } from "../cluster/timing.ts";
 import { createApp } from "../extender/app.ts";
-import { prepareCallers } from "../extender/callers.ts";
 import type { Log } from "../extender/log.ts";
 import { startCaches } from "./caches.ts";
 import { conditions } from "./conditions.ts";
 import { createCore } from "./core.ts";
+import { type Governing, govern, readGiven } from "./governing.ts";
 import { livePaths } from "./live.ts";
-import { startParts, stopAll } from "./parts.ts";
-import { binderPolicies, livePolicies, type PolicyDocuments } from "./policies.ts";
+import type { ReadDocuments } from "./own-policies.ts";
+import { type Parts, startParts, stopAll } from "./parts.ts";
+import { startRelay } from "./relay.ts";
 import { createServer } from "./server.ts";
 import type { BinderSettings } from "./settings.ts";
 import { clusterVerbs, liveDeciders } from "./verbs.ts";
@@ -22,8 +23,8 @@ export interface BinderOptions extends BinderSettings {
   readonly openOnLoopback: boolean;
   readonly bodyLimit: number;
   readonly secret: (name: string) => string | undefined;
-  /** Absent: nothing but the built-in profile of gpushare. */
-  readonly documents?: PolicyDocuments;
+  /** berth.yaml and facts.json; absent: nothing but the function's profiles and the built-in one of gpushare. */
+  readonly files?: ReadDocuments;
   readonly log: Log;
 }
 
@@ -40,31 +41,26 @@ const UNREADY = "The binder has not read the whole cluster yet";
 /** Starts the binder. Rejects with a sentence for people when a credential, a file or the port is not usable. */
 export async function startBinder(options: BinderOptions): Promise<RunningBinder> {
   const { log } = options;
-  const policies = await binderPolicies(options.documents);
-  const identify = await prepareCallers(policies.callers, options);
+  const given = await readGiven(options.files, options);
   const connection = await connect(options.source);
-  const caches = startCaches(connection, livePaths([...policies.profiles.values()].map(({ policy }) => policy)), log);
+  const relay = options.function && (await startRelay(options.function, log));
+  const own = [...given.own.profiles.values()].map(({ policy }) => policy);
+  const caches = startCaches(connection, livePaths(own), log);
   const core = createCore(connection, caches.sources, log);
-  const parts = startParts(options, { connection, caches, core });
-  const verbs = {
-    policies: livePolicies(policies, { state: core.state, now: Date.now }),
-    binding: { state: core.state, protocol: core.protocol, record: parts.events.record },
-    unready: () => (parts.synced() ? undefined : UNREADY),
-    metrics: parts.metrics,
-    elapsed: systemTiming.elapsed,
+  let governing: Governing | undefined;
+  const policies = () => governing?.states() ?? [];
+  const parts = startParts(options, { connection, caches, core }, policies);
+  governing = govern(given, relay, { ...options, ...parts });
+  const { identify } = governing;
+  const extender = extenderOf(options, parts, governing);
+  const { metrics } = parts;
+  const app = createServer({ extender, identify, state: core.state, metrics, ...conditions(parts, policies) });
+  const stop = async (listener?: Listener): Promise<void> => {
+    parts.stopping = true;
+    await listener?.stop();
+    await governing.stop();
+    await stopAll(parts);
   };
-  const extender = createApp({
-    deciders: liveDeciders(verbs),
-    cluster: clusterVerbs(verbs),
-    identify,
-    peer: (_, env) => (env as ListenerEnv).peer,
-    chunks: (_, env) => (env as ListenerEnv).incoming.iterator({ destroyOnReturn: false }),
-    now: Date.now,
-    log,
-    bodyLimit: options.bodyLimit,
-  });
-  const app = createServer({ extender, identify, state: core.state, metrics: parts.metrics, ...conditions(parts) });
-  const stop = (listener?: Listener) => stopAll(parts, listener);
   try {
     const listener = await listen({ ...options, app });
     return { url: listener.url, stop: () => stop(listener) };
@@ -72,4 +68,26 @@ export async function startBinder(options: BinderOptions): Promise<RunningBinder
     await stop();
     throw error;
   }
+}
+
+function extenderOf({ log, bodyLimit }: BinderOptions, parts: Parts, { policies, cycles, waker, identify }: Governing) {
+  const verbs = {
+    policies,
+    cycles,
+    answered: waker.answered,
+    binding: { state: parts.core.state, protocol: parts.core.protocol, record: parts.events.record },
+    unready: () => (parts.synced() ? undefined : UNREADY),
+    metrics: parts.metrics,
+    elapsed: systemTiming.elapsed,
+  };
+  return createApp({
+    deciders: liveDeciders(verbs),
+    cluster: clusterVerbs(verbs),
+    identify,
+    peer: (_, env) => (env as ListenerEnv).peer,
+    pour: listenerPour,
+    now: Date.now,
+    log,
+    bodyLimit,
+  });
 }

@@ -4,17 +4,19 @@ import type { Election } from "../cluster/lease.ts";
 import { contender, heldBy, leases } from "../cluster/lease-fixture.ts";
 import { conditions } from "./conditions.ts";
 import type { Parts } from "./parts.ts";
+import type { PolicyState } from "./policy-metrics.ts";
 
 interface Sketch {
   readonly election?: Election;
   readonly synced?: boolean;
   readonly idle?: number;
   readonly stopping?: boolean;
+  readonly policies?: readonly PolicyState[];
 }
 
-function of({ election, synced = true, idle = 0, stopping = false }: Sketch) {
+function of({ election, synced = true, idle = 0, stopping = false, policies = [] }: Sketch) {
   const settled = { isLeader: () => true, state: () => ({ leader: true }) };
-  return conditions({
+  const parts = {
     leadership: { election: election ?? settled, housekeeping: { idleFor: () => idle } },
     caches: {
       states: () => [{ resource: "pods", synced, heardAgo: 7, problem: synced ? undefined : "403 Forbidden" }],
@@ -22,7 +24,8 @@ function of({ election, synced = true, idle = 0, stopping = false }: Sketch) {
     events: { state: () => ({ sent: 1 }) },
     core: { protocol: { context: { clock: { elapsed: () => 0 } } } },
     stopping,
-  } as unknown as Parts);
+  };
+  return conditions(parts as unknown as Parts, () => policies);
 }
 
 describe("readiness", () => {

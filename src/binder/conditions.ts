@@ -1,15 +1,20 @@
 import type { Parts } from "./parts.ts";
+import type { PolicyState } from "./policy-metrics.ts";
 import type { Condition } from "./server.ts";
 
 /** The loop over the ledgers runs every few seconds; after so many milliseconds without an end it is stuck. */
 const STUCK_MS = 120_000;
 
 /** What the probes are told. */
-export function conditions(parts: Parts): { ready(): Condition; alive(): Condition } {
+export function conditions(
+  parts: Parts,
+  policies: () => readonly PolicyState[],
+): { ready(): Condition; alive(): Condition } {
   const facts = () => ({
     leader: parts.leadership.election.isLeader(),
     caches: parts.caches.states(),
     events: parts.events.state(),
+    policies: policies(),
   });
   return {
     ready: () => {
@@ -17,7 +22,7 @@ export function conditions(parts: Parts): { ready(): Condition; alive(): Conditi
       const problems = missing.map(
         ({ resource, problem }) => `${resource}: not read yet${problem ? `: ${problem}` : ""}`,
       );
-      problems.push(...leaseProblems(parts));
+      problems.push(...leaseProblems(parts), ...policyProblems(policies()));
       if (parts.stopping) problems.push("stopping");
       return { problems, facts: facts() };
     },
@@ -37,4 +42,14 @@ export function conditions(parts: Parts): { ready(): Condition; alive(): Conditi
 function leaseProblems({ leadership }: Pick<Parts, "leadership">): string[] {
   const { leader, problem } = leadership.election.state();
   return leader || problem === undefined ? [] : [`the Lease cannot be had: ${problem}`];
+}
+
+/**
+ * A policy that is old is better than none and no problem here: metrics tell of it. Without any, this replica must not
+ * take the place of one that has one.
+ */
+function policyProblems(policies: readonly PolicyState[]): string[] {
+  return policies.flatMap(({ profile, version, problem }) =>
+    version === undefined ? [`profile ${profile} has no policy yet${problem ? `: ${problem}` : ""}`] : [],
+  );
 }

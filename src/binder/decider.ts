@@ -7,8 +7,11 @@ import { placedPod } from "../placement/placed.ts";
 import { objectLookup } from "../policy/lookup.ts";
 import type { Row } from "../policy/run.ts";
 import type { ExtenderArgs } from "../protocol/args.ts";
+import { field, type JsonObject } from "../protocol/json.ts";
 import { pathTree } from "../protocol/paths.ts";
-import { type LivePolicy, liveNode, livePolicyFault } from "./live.ts";
+import { ShapeError } from "../protocol/scan.ts";
+import { isStandIn } from "../remote/stand-in.ts";
+import { type LivePolicy, liveNode, livePolicyFault, nameOf, policyFor } from "./live.ts";
 
 /** How long a node that is asked about may still become known, in milliseconds. */
 const NEW_NODE_MS = 200;
@@ -45,25 +48,58 @@ export function liveDecider(live: LivePolicy, unready: () => string | undefined)
   const { policy, facts, around } = live;
   const fault = livePolicyFault(policy);
   return {
-    policy: `${policy.profile}@${policy.version}`,
+    policy: nameOf(live),
     wanted: pathTree([]),
     decide: async (verb, args) => {
       const error = unready() ?? fault;
       return error === undefined ? decideLive(live, verb, args) : { error };
     },
-    evaluate: async (question) => evaluateFacts(policy, around, question),
+    evaluate: async (question) => {
+      refuseStandIns(live, question);
+      return evaluateFacts(policy, around, question);
+    },
     describe: () => describeProfile(policy, facts),
   };
 }
 
-async function decideLive(live: LivePolicy, verb: DecisionVerb, args: ExtenderArgs): Promise<Decision | Undecided> {
-  const found = await Promise.all(args.nodes.map(({ name }) => live.state.nodes.wait(name, NEW_NODE_MS)));
+/** For a profile of a function that has not come yet: the paths are there, and say why nothing can be decided. */
+export function absentDecider(profile: string): Decider {
+  const error = `The policy of profile ${profile} has not come from the function yet`;
+  return {
+    policy: `${profile}@none`,
+    wanted: pathTree([]),
+    decide: async () => ({ error }),
+    evaluate: async () => {
+      throw new ShapeError(error);
+    },
+    describe: () => ({ error }),
+  };
+}
+
+/** A plugin that is elsewhere would seem to have nothing to say. */
+function refuseStandIns({ policy }: LivePolicy, question: JsonObject): void {
+  const asked = field(question, "plugins");
+  const away = policy.plugins.filter(isStandIn).map(({ spec }) => spec.name);
+  const chosen = Array.isArray(asked) ? away.filter((name) => asked.includes(name)) : away;
+  if (chosen.length > 0) throw new ShapeError(`only the function has ${chosen.join(", ")}: ask it instead`);
+}
+
+/** Decides by one version of a policy, from what the cluster is now. */
+export async function decideLive(
+  live: LivePolicy,
+  verb: DecisionVerb,
+  args: Pick<ExtenderArgs, "pod" | "nodes">,
+): Promise<Decision | Undecided> {
+  await Promise.all(args.nodes.map(({ name }) => live.state.nodes.wait(name, NEW_NODE_MS)));
+  const look = () => args.nodes.map(({ name }) => live.state.nodes.get(name));
+  const policy = await policyFor(live, args.pod, look);
+  const found = look();
   const { uid, priority, request } = placedPod(args.pod);
   const viewpoint = { for: { uid, priority } };
   const now = live.now();
   const barred = (name: string): Row | undefined => (request > 0n ? barredBy(live.state, name, now) : undefined);
   const open = found.filter((node) => node !== undefined && !barred(node.name)) as readonly PlacedNode[];
-  const decision = decideByFacts(live.policy, verb, {
+  const decision = decideByFacts(policy, verb, {
     pod: objectLookup(args.pod, now),
     nodes: open.map((node) => liveNode(live, node, viewpoint)),
     around: live.around,

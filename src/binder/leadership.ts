@@ -12,7 +12,7 @@ import { publisherOn, toucher } from "./node-writes.ts";
 import { startPublishing } from "./publishing.ts";
 import { lookAroundAfterTakeover } from "./takeover.ts";
 import { followUnplaced } from "./unplaced.ts";
-import { createWaker } from "./waking.ts";
+import { createWaker, type Waker } from "./waking.ts";
 
 /** The name of the Lease. */
 export const LEASE = "berth-binder";
@@ -36,6 +36,7 @@ export interface LeadershipOptions {
 export interface Leadership {
   readonly election: Election;
   readonly housekeeping: Housekeeping;
+  readonly waker: Pick<Waker, "wake">;
   stop(): Promise<void>;
 }
 
@@ -57,6 +58,7 @@ export function startLeadership(options: LeadershipOptions): Leadership {
   return {
     election,
     housekeeping: duties.housekeeping,
+    waker: duties.waker,
     async stop() {
       await duties.stop();
       await stepDown();
@@ -111,5 +113,5 @@ function startDuties(
     publisher.stop();
     await housekeeping.stop();
   };
-  return { housekeeping, stop };
+  return { housekeeping, waker, stop };
 }

@@ -2,9 +2,12 @@ import type { Claim, PlacedNode } from "../placement/model.ts";
 import { devicesOf, type Viewpoint } from "../placement/usage.ts";
 import type { FleetFacts } from "../policy/facts.ts";
 import { objectLookup } from "../policy/lookup.ts";
-import { nodePaths, type Policy, viewsOf } from "../policy/policy.ts";
+import { type Policy, viewsOf } from "../policy/policy.ts";
 import type { Lookup, Unreadable, View } from "../policy/view.ts";
+import { everyView } from "../policy/view-table.ts";
 import { devices } from "../policy/views/devices.ts";
+import type { JsonObject } from "../protocol/json.ts";
+import type { Far } from "../remote/far.ts";
 import type { State } from "./state.ts";
 
 /** A policy with the cluster it is asked about. */
@@ -15,6 +18,26 @@ export interface LivePolicy {
   readonly state: State;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** For the plugins that a function has to be asked about; absent when there are none. */
+  readonly far?: Far;
+}
+
+/** `<profile>@<version>` */
+export function nameOf({ policy }: Pick<LivePolicy, "policy">): string {
+  return `${policy.profile}@${policy.version}`;
+}
+
+/**
+ * The policy as it judges this pod on these nodes: what a function has to be asked is there, or has failed to come.
+ *
+ * @param nodes gives the nodes as they are when it is called; decide by what it gives afterwards
+ */
+export async function policyFor(
+  { policy, far }: LivePolicy,
+  pod: JsonObject,
+  nodes: () => readonly (PlacedNode | undefined)[],
+): Promise<Policy> {
+  return far ? far.withRows(pod, () => nodes().flatMap((node) => (node ? [node.object] : []))) : policy;
 }
 
 /** A node's facts: its devices as they are held now, everything else as the node itself says. */
@@ -29,13 +52,14 @@ export function liveNode(
     view.name === devices.name ? ({ value: devicesOf(node, state.usage(node, viewpoint, claims)) } as T) : read(view);
 }
 
-/** The places of node objects that policies read; what the binder knows better itself is not among them. */
+/**
+ * The places of node objects that any policy may read, those to come included: policies change while nodes are
+ * followed. What the binder knows better itself is not among them.
+ */
 export function livePaths(policies: Iterable<Policy>): string[] {
-  return [...policies].flatMap((policy) => {
-    const own = viewsOf(policy).filter((view) => view.of === "node" && view.name !== devices.name);
-    const paths = new Set(own.flatMap((view) => view.paths));
-    return nodePaths(policy).filter((path) => paths.has(path));
-  });
+  const views = [...everyView(), ...[...policies].flatMap(viewsOf)];
+  const read = views.filter((view) => view.of === "node" && view.read && view.name !== devices.name);
+  return [...new Set(read.flatMap(({ paths }) => paths))].sort();
 }
 
 /** The first view that a policy reads and that nobody here can tell, in a sentence; undefined when there is none. */

@@ -1,8 +1,10 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { InformerState } from "../cluster/informer.ts";
+import { type RelayMetrics, relayMetricsIn } from "./far-metrics.ts";
+import { observePolicies, type PolicyObserved } from "./policy-metrics.ts";
 
 /** What is told when somebody asks for metrics, read at that moment. */
-export interface Observed {
+export interface Observed extends PolicyObserved {
   claims(): number;
   informers(): readonly InformerState[];
   eventFailures(): Readonly<Record<string, number>>;
@@ -18,6 +20,8 @@ export interface Metrics {
   refusal(verb: string, reason: string, count?: number): void;
   /** Claims taken away: `revoked` because their pod was not bound in time, `ended` because it is gone. */
   claimsTaken(how: "revoked" | "ended", count: number): void;
+  /** What plugins cost that only a function has. */
+  readonly relay: RelayMetrics;
   text(): Promise<string>;
   readonly contentType: string;
 }
@@ -41,7 +45,7 @@ export interface MetricDescription {
 export function describeMetrics(): readonly MetricDescription[] {
   const registry = new Registry();
   const nothing = { claims: () => 0, informers: () => [], eventFailures: () => ({}) };
-  metricsIn(registry, { ...nothing, leader: () => false, ready: () => false });
+  metricsIn(registry, { ...nothing, policies: () => [], leader: () => false, ready: () => false });
   return registry.getMetricsAsArray().map((metric) => {
     // The library keeps the names of the labels and has no type for them.
     const { labelNames = [] } = metric as { readonly labelNames?: readonly string[] };
@@ -78,6 +82,7 @@ function metricsIn(registry: Registry, observed: Observed): Metrics {
   });
   observe(observed, registers);
   return {
+    relay: relayMetricsIn(registry),
     request: (verb, outcome, took) => {
       requests.inc({ verb, outcome });
       seconds.observe({ verb, outcome }, took);
@@ -113,6 +118,7 @@ function observe(observed: Observed, registers: Registry[]): void {
     },
   });
   observeInformers(observed, registers);
+  observePolicies(observed, registers);
 }
 
 function observeInformers({ informers }: Observed, registers: Registry[]): void {

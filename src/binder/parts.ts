@@ -1,5 +1,4 @@
 import { hostname } from "node:os";
-import type { Listener } from "../adapters/listener.ts";
 import type { Connection } from "../cluster/connection.ts";
 import { type EventRecorder, startEventRecorder } from "../cluster/events.ts";
 import type { Log } from "../extender/log.ts";
@@ -7,6 +6,7 @@ import type { Caches } from "./caches.ts";
 import type { Core } from "./core.ts";
 import { type Leadership, startLeadership } from "./leadership.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
+import type { PolicyState } from "./policy-metrics.ts";
 import type { BinderSettings } from "./settings.ts";
 
 /** What runs behind the server. */
@@ -26,6 +26,7 @@ export interface Parts {
 export function startParts(
   options: Omit<BinderSettings, "source"> & { readonly log: Log },
   base: { readonly connection: Connection; readonly caches: Caches; readonly core: Core },
+  policies: () => readonly PolicyState[],
 ): Parts {
   const { log } = options;
   const { connection, caches, core } = base;
@@ -47,6 +48,7 @@ export function startParts(
     eventFailures: () => events.state().failed,
     leader: () => leadership?.election.isLeader() === true,
     ready: isSynced,
+    policies,
   });
   leadership = startLeadership({
     connection,
@@ -72,10 +74,8 @@ function claimsHeld({ state }: Core): number {
   return held;
 }
 
-/** In the order that loses nothing: first no new work, then no duties, then the last events, then the connection. */
-export async function stopAll(parts: Parts, listener: Listener | undefined): Promise<void> {
-  parts.stopping = true;
-  await listener?.stop();
+/** In the order that loses nothing, once no work comes any more: duties, then the last events, then the connection. */
+export async function stopAll(parts: Parts): Promise<void> {
   await parts.leadership.stop();
   await parts.events.stop();
   await parts.caches.stop();

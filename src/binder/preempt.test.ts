@@ -9,7 +9,7 @@ const asked = (victims: Record<string, string[]>, gpu = 6) => ({
 });
 
 async function helped(watched: ReturnType<typeof watch>, args: ReturnType<typeof asked>) {
-  const answer = preemptLive(await gpushareLive(watched.state), args);
+  const answer = await preemptLive(await gpushareLive(watched.state), args);
   if ("error" in answer) throw new Error(answer.error);
   return Object.fromEntries([...answer.victims].map(([node, { Pods }]) => [node, Pods.map(({ UID }) => UID)]));
 }
@@ -45,7 +45,7 @@ describe("preempt from the cluster as it is", () => {
       spec: { selector: { matchLabels: { app: "web" } } },
       status: { disruptionsAllowed: 0 },
     });
-    const answer = preemptLive(await gpushareLive(watched.state), asked({ "gpu-1": ["low"] }));
+    const answer = await preemptLive(await gpushareLive(watched.state), asked({ "gpu-1": ["low"] }));
     expect(answer).toEqual({ victims: new Map([["gpu-1", { Pods: [{ UID: "low" }], NumPDBViolations: 1 }]]) });
   });
 });

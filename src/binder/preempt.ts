@@ -7,12 +7,13 @@ import { chooseVictims, type Scene } from "../placement/victims.ts";
 import { objectLookup } from "../policy/lookup.ts";
 import { PluginError, prepare } from "../policy/run.ts";
 import type { PreemptArgs } from "../protocol/preempt.ts";
-import { type LivePolicy, liveNode } from "./live.ts";
+import { type LivePolicy, liveNode, policyFor } from "./live.ts";
 
 /** Chooses victims so that the profile's own filter keeps the node once they are gone. */
-export function preemptLive(live: LivePolicy, args: PreemptArgs): Victims {
+export async function preemptLive(live: LivePolicy, args: PreemptArgs): Promise<Victims> {
+  const policy = await policyFor(live, args.pod, () => [...args.victims.keys()].map(live.state.nodes.get));
   try {
-    const cycle = prepare(live.policy, objectLookup(args.pod, live.now()), live.around);
+    const cycle = prepare(policy, objectLookup(args.pod, live.now()), live.around);
     // A pod that cannot be judged gets no node, whoever is evicted.
     if ("unreadable" in cycle) return { victims: new Map() };
     return { victims: chooseVictims(args, sceneOf(live, placedPod(args.pod), cycle)) };

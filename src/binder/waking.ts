@@ -25,17 +25,21 @@ export interface WakingOptions {
 export interface Waker {
   /** Some nodes can take more than before. */
   freed(nodes: readonly string[]): void;
+  /** This node is to be touched: somebody knows that a pod could profit. Whoever knows does it, leader or not. */
+  wake(node: string): void;
   stop(): void;
 }
 
 export function createWaker(options: WakingOptions): Waker {
   const { state, isLeader, log } = options;
   const nodes = new Set<string>();
+  let sure: string | undefined;
   let timer: NodeJS.Timeout | undefined;
   const wake = async (): Promise<void> => {
     const freed = [...nodes];
     nodes.clear();
-    const useful = isLeader() ? freed.find((name) => couldProfit(state, name)) : undefined;
+    const useful = sure ?? (isLeader() ? freed.find((name) => couldProfit(state, name)) : undefined);
+    sure = undefined;
     if (useful === undefined) return;
     const problem = await options.touch(useful);
     if (problem !== undefined) log("warn", "pods that wait could not be woken", { node: useful, problem });
@@ -45,12 +49,16 @@ export function createWaker(options: WakingOptions): Waker {
     void wake().catch((error: unknown) => log("error", "pods could not be woken", { error: String(error) }));
     timer = setTimeout(() => {
       timer = undefined;
-      if (nodes.size > 0) begin();
+      if (nodes.size > 0 || sure !== undefined) begin();
     }, WAKE_EVERY);
   };
   return {
     freed(names) {
       for (const name of names) nodes.add(name);
+      if (timer === undefined) begin();
+    },
+    wake(node) {
+      sure = node;
       if (timer === undefined) begin();
     },
     stop: () => clearTimeout(timer),

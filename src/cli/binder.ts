@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { readSettings } from "../adapters/node-settings.ts";
-import { readPolicyFiles } from "../adapters/policy-files.ts";
+import { policyFilesReader } from "../adapters/policy-files.ts";
 import { startBinder } from "../binder/binder.ts";
+import { GPUSHARE_PROFILE } from "../binder/gpushare.ts";
 import { readBinderSettings } from "../binder/settings.ts";
 import { jsonLines } from "../extender/log.ts";
 import { registry } from "../policy/registry.ts";
@@ -18,8 +19,9 @@ export async function binder(): Promise<void> {
   const log = jsonLines((line) => void process.stdout.write(`${line}\n`), Date.now);
   const settings = readSettings(process.env);
   const own = readBinderSettings(process.env);
-  const documents = process.env["BERTH_CONFIG"] ? await readPolicyFiles(settings, registry) : undefined;
-  const running = await startBinder({ ...settings, ...own, ...(documents && { documents }), log });
+  const elsewhere = [GPUSHARE_PROFILE, ...(own.function?.profiles ?? [])];
+  const files = process.env["BERTH_CONFIG"] ? policyFilesReader(settings, registry, elsewhere) : undefined;
+  const running = await startBinder({ ...settings, ...own, ...(files && { files }), log });
   log("info", "serving", { url: running.url });
   if (!stop.aborted) await once(stop, "abort");
   log("info", "stopping", { signal: stop.reason });

@@ -58,27 +58,37 @@ const callerSchema = z.strictObject({
 /**
  * The schema of berth.yaml for a table of plugins. Arguments are checked where they stand, so every fault has a
  * path, and editors get the same rules as a JSON Schema.
+ *
+ * @param elsewhere profiles that come from somewhere else: beside them a file needs none of its own
  */
-export function configurationSchema(plugins: readonly AnyPlugin[]) {
+export function configurationSchema(plugins: readonly AnyPlugin[], elsewhere: readonly string[] = []) {
   const [first, ...others] = plugins.map(pluginSchema);
   if (!first) throw new Error("a configuration needs at least one plugin in the registry");
   const known = plugins.map((plugin) => plugin.name).join(", ");
   const entry = z.discriminatedUnion("name", [first, ...others], { error: `is not a plugin; known are ${known}` });
   const profile = z.strictObject({ name: profileName, plugins: z.array(entry) });
+  const profiles = z.array(profile);
   return z.strictObject({
     apiVersion: z.literal("berth.dev/v1alpha1"),
     kind: z.literal("PolicyConfiguration"),
-    profiles: z.array(profile).min(1, "needs at least one profile"),
+    profiles: elsewhere.length > 0 ? profiles.default([]) : profiles.min(1, "needs at least one profile"),
     callers: z.array(callerSchema).default([]),
   });
 }
 
-/** Checks a parsed berth.yaml: every fault at once, each with its path. */
-export function checkConfiguration(plugins: readonly AnyPlugin[]): Check<Configuration> {
-  const check = checkSchema(configurationSchema(plugins));
+/**
+ * Checks a parsed berth.yaml: every fault at once, each with its path.
+ *
+ * @param elsewhere profiles that come from somewhere else, which callers may be given too
+ */
+export function checkConfiguration(
+  plugins: readonly AnyPlugin[],
+  elsewhere: readonly string[] = [],
+): Check<Configuration> {
+  const check = checkSchema<Configuration>(configurationSchema(plugins, elsewhere));
   return (document) => {
     const checked = check(document);
-    const faults = referenceFaults(document);
+    const faults = referenceFaults(document, elsewhere);
     if ("faults" in checked) return { faults: [...checked.faults, ...faults] };
     return faults.length === 0 ? checked : { faults };
   };
@@ -108,10 +118,11 @@ function pluginSchema(plugin: AnyPlugin) {
  * What only the whole berth.yaml shows: names that are taken twice or lead nowhere. Reads a document that may have
  * other faults too, so that all of them are reported together.
  */
-function referenceFaults(document: unknown): PathFault[] {
+function referenceFaults(document: unknown, elsewhere: readonly string[]): PathFault[] {
   const profiles = namesOf(field(document, "profiles"));
   const faults = [
     ...repeats(profiles, "is the name of an earlier profile", (index) => ["profiles", index, "name"]),
+    ...profiles.flatMap((name, index) => takenFault(name, index, elsewhere)),
     ...repeats(namesOf(field(document, "callers")), "is the name of an earlier caller", (index) => [
       "callers",
       index,
@@ -126,11 +137,16 @@ function referenceFaults(document: unknown): PathFault[] {
   faults.push(...sharedCredentials(listOf(field(document, "callers"))));
   for (const [index, caller] of listOf(field(document, "callers")).entries()) {
     for (const [at, name] of listOf(field(caller, "profiles")).entries()) {
-      if (typeof name !== "string" || profiles.includes(name)) continue;
+      if (typeof name !== "string" || profiles.includes(name) || elsewhere.includes(name)) continue;
       faults.push({ path: ["callers", index, "profiles", at], message: "is not a profile of this file" });
     }
   }
   return faults;
+}
+
+function takenFault(name: Json | undefined, index: number, elsewhere: readonly string[]): PathFault[] {
+  if (typeof name !== "string" || !elsewhere.includes(name)) return [];
+  return [{ path: ["profiles", index, "name"], message: "is the name of a profile that comes from a function" }];
 }
 
 /** A credential tells who calls, so it can belong to one caller only: a second one would never be found by it. */

@@ -1,5 +1,5 @@
 import type { View } from "./view.ts";
-import { nodeAllocatable } from "./views/allocatable.ts";
+import { nodeAllocatable, nodeAllocatableOf } from "./views/allocatable.ts";
 import { devices } from "./views/devices.ts";
 import { commitments, prices, zones } from "./views/fleet.ts";
 import { gpuRequest } from "./views/gpu-request.ts";
@@ -40,7 +40,11 @@ const VIEWS: readonly View<unknown>[] = [
   podTolerations,
 ];
 
-const NARROWED: Readonly<Record<string, (keys?: readonly string[]) => View<unknown>>> = { nodeLabels, nodeAnnotations };
+const NARROWED: Readonly<Record<string, (keys?: readonly string[]) => View<unknown>>> = {
+  nodeLabels,
+  nodeAnnotations,
+  nodeAllocatable: (keys = []) => nodeAllocatableOf(keys),
+};
 
 /**
  * The view with a name, as a profile told as data names what its plugins read; `nodeLabels(a,b)` is narrowed to those
@@ -60,4 +64,9 @@ export function everyNodePath(): string[] {
     ({ of, read }) => of === "node" && read !== undefined,
   );
   return [...new Set(views.flatMap(({ paths }) => paths))].sort();
+}
+
+/** Every view that this release knows, none of them narrowed. */
+export function everyView(): View<unknown>[] {
+  return [...new Map([...VIEWS, nodeLabels(), nodeAnnotations()].map((view) => [view.name, view])).values()];
 }

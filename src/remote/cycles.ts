@@ -4,6 +4,8 @@ import { LRUCache } from "lru-cache";
 export interface Cycles<T> {
   /** A pod's cycle begins: kube-scheduler asks `filter` first. */
   begin(pod: string, version: T): void;
+  /** The pod was judged by a version, without that any later verb has to follow it. */
+  judged(pod: string, version: T): void;
   /** The version that the pod's running cycle began with, or undefined when none is known to be running. */
   running(pod: string): T | undefined;
   /** The name of the version that the pod was last judged by. Kept longer: volumes are made ready before a bind. */
@@ -36,6 +38,7 @@ export function createCycles<T extends object>(nameOf: (version: T) => string, e
       cycles.set(pod, version);
       names.set(pod, nameOf(version));
     },
+    judged: (pod, version) => void names.set(pod, nameOf(version)),
     running: (pod) => cycles.get(pod),
     judgedBy: (pod) => names.get(pod),
   };
