@@ -24,7 +24,7 @@ export default defineConfig({
         ...contractPolicy,
         test: {
           name: "unit",
-          include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+          include: ["src/**/*.test.ts", "test/**/*.test.ts", "examples/**/*.test.ts"],
           exclude: [E2E, "test/workerd/**"],
           testTimeout: 30_000,
           ...compiles,

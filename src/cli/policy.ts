@@ -3,12 +3,14 @@ import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { PolicyFilesError, readPolicyFiles } from "../adapters/policy-files.ts";
 import { loadPolicies } from "../policy/profile.ts";
-import { registry } from "../policy/registry.ts";
+import { loadPlugins } from "./plugins.ts";
 
 /** The files of a policy, as options of a command. */
 export interface PolicyOptions {
   readonly config: string;
   readonly facts: string;
+  /** A file of plugins in place of Berth's own list. */
+  readonly plugins?: string;
 }
 
 /**
@@ -24,7 +26,7 @@ export const KEEP_POLICY = "BERTH_KEEP_POLICY";
  */
 export async function checkPolicy(options: PolicyOptions): Promise<void> {
   const { configuration, facts } = await read(options);
-  const { policies } = await loadPolicies(configuration, facts, registry);
+  const { policies } = await loadPolicies(configuration, facts, await loadPlugins(options.plugins));
   for (const { profile, version } of policies.values()) process.stdout.write(`${profile}@${version}\n`);
 }
 
@@ -47,6 +49,6 @@ export async function compilePolicy(options: PolicyOptions & { readonly out: str
   }
 }
 
-async function read({ config, facts }: PolicyOptions) {
-  return readPolicyFiles({ configFile: config, factsFile: facts }, registry);
+async function read({ config, facts, plugins }: PolicyOptions) {
+  return readPolicyFiles({ configFile: config, factsFile: facts }, await loadPlugins(plugins));
 }

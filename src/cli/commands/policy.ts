@@ -5,7 +5,8 @@ export function policyCommand(): Command {
   const withFiles = (command: Command) =>
     command
       .option("--config <file>", "the policy", "berth.yaml")
-      .option("--facts <file>", "the facts of the fleet", "facts.json");
+      .option("--facts <file>", "the facts of the fleet", "facts.json")
+      .option("--plugins <file>", "your own list of plugins, a file that exports it as `plugins` (docs/policies.md)");
   const check = withFiles(new Command("check"))
     .description("Checks both files and reports every fault with its line. Exit code 1 when there is one.")
     .action(async (options) => (await import("../policy.ts")).checkPolicy(options));
