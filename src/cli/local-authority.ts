@@ -1,7 +1,8 @@
 import type { X509Certificate } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { createAuthority, issueServer, normalName, serverNames } from "./certificates.ts";
+import { endsAfter, folderProblem, hasNames, isIssuedBy, systemCode } from "./certificate-checks.ts";
+import { createAuthority, issueServer, normalName } from "./certificates.ts";
 import { type Pair, PairError, type PairFiles, readPair, replaceFile, writePair } from "./key-pair.ts";
 
 /** A certificate authority and a server certificate of one's own machine, as files. */
@@ -104,17 +105,7 @@ async function newServer(files: PairFiles, authority: Pair, wish: Wish): Promise
 }
 
 function isFresh(certificate: X509Certificate, now: Date): boolean {
-  const { validFromDate, validToDate } = certificate;
-  return validFromDate <= now && validToDate.getTime() - now.getTime() > RENEWAL;
-}
-
-function isIssuedBy({ parsed }: Pair, authority: Pair): boolean {
-  return parsed.checkIssued(authority.parsed) && parsed.verify(authority.parsed.publicKey);
-}
-
-function hasNames(pair: Pair, names: readonly string[]): boolean {
-  const held = new Set(serverNames(pair.certificate));
-  return held.size === names.length && names.every((name) => held.has(name));
+  return endsAfter(certificate, RENEWAL, now);
 }
 
 function explained(error: unknown, folder: string): unknown {
@@ -124,24 +115,6 @@ function explained(error: unknown, folder: string): unknown {
         "whose caData every kube-scheduler that trusts the old one then needs",
     );
   }
-  const code = systemCode(error);
-  if (code === undefined) return error;
-  const why = REASONS[code] ?? `the system answered ${code}`;
-  return new LocalAuthorityError(`certificates cannot be kept in ${folder}: ${why}`);
+  const problem = folderProblem(error, folder);
+  return problem === undefined ? error : new LocalAuthorityError(problem);
 }
-
-/** The code of an error of the file system, such as `EACCES`. */
-function systemCode(error: unknown): string | undefined {
-  const code = (error as { readonly code?: unknown }).code;
-  return typeof code === "string" && /^E[A-Z]+$/.test(code) ? code : undefined;
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  EACCES: "this user may not read or write there; choose another folder or change its owner",
-  EPERM: "this user may not read or write there; choose another folder or change its owner",
-  EROFS: "the file system is read-only; choose another folder",
-  ENOSPC: "the disk is full",
-  ENOTDIR: "it is or leads through a file; choose another folder or remove that file",
-  EEXIST: "it is a file; choose another folder or remove that file",
-  EISDIR: "a folder stands where a file belongs; remove it",
-};

@@ -1,10 +1,12 @@
 import { Command } from "commander";
 import { RELEASE } from "../protocol/release.ts";
 import { binderCommand } from "./commands/binder.ts";
+import { certsCommand } from "./commands/certs.ts";
 import { checkCommand } from "./commands/check.ts";
 import { configCommand } from "./commands/config.ts";
 import { devCommand } from "./commands/dev.ts";
 import { policyCommand } from "./commands/policy.ts";
+import { scheduleCommand } from "./commands/schedule.ts";
 import { serveCommand } from "./commands/serve.ts";
 
 /**
@@ -21,7 +23,9 @@ export async function run(argv: readonly string[]): Promise<void> {
     .addCommand(devCommand())
     .addCommand(serveCommand())
     .addCommand(binderCommand())
+    .addCommand(scheduleCommand())
     .addCommand(policyCommand())
+    .addCommand(certsCommand())
     .addCommand(checkCommand())
     .addCommand(configCommand());
   await program.parseAsync(argv);

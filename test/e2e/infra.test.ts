@@ -3,7 +3,8 @@ import { join, relative } from "node:path";
 import { Agent, request } from "undici";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { createAuthority, type Issued, issueClient, issueServer } from "../../src/cli/certificates.ts";
+import { type CertificateSet, DEFAULT_NAMES, makeCertificates } from "../../src/cli/certs/folder.ts";
+import { DEFAULT_SECRETS, secretManifests } from "../../src/cli/certs/secrets.ts";
 import type { JsonObject } from "../../src/protocol/json.ts";
 import { type ControlPlane, startControlPlane } from "../controlplane/controlplane.ts";
 import { eventually } from "../controlplane/eventually.ts";
@@ -13,7 +14,7 @@ import { controlPlanePrograms } from "../controlplane/programs.ts";
 import { startScheduler } from "../controlplane/scheduler.ts";
 import { createGpuNodes, deviceOf, gpuPod, NAMESPACE } from "./binder.ts";
 import { gated } from "./gate.ts";
-import { applyKustomization, kustomizations, kustomize } from "./kubectl.ts";
+import { applyKustomization, kubectl, kustomizations, kustomize } from "./kubectl.ts";
 import { type RunningPod, runPod } from "./kubelet.ts";
 import { placed, profiles } from "./scheduling.ts";
 
@@ -23,24 +24,18 @@ const all = await kustomizations();
 
 await gated("the manifests", controlPlanePrograms([VERSION]), () => {
   let plane: ControlPlane;
-  let authority: Issued;
+  let certificates: CertificateSet;
   beforeAll(async () => {
     plane = await startControlPlane();
-    authority = await createAuthority({ name: "test", days: 1 });
     await plane.api.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } });
-    const binder = await issueServer(authority, { days: 1, names: ["berth-binder.berth-system.svc", "127.0.0.1"] });
-    const scheduler = await issueClient(authority, { days: 1, name: "kube-scheduler" });
-    await tlsSecret("berth-binder-tls", binder);
-    await tlsSecret("berth-function-tls", binder);
-    await tlsSecret("berth-scheduler-tls", scheduler);
+    certificates = await makeCertificates(join(plane.folder, "certs"), { names: DEFAULT_NAMES });
+    const secrets = join(plane.folder, "secrets.yaml");
+    for (const server of ["berth-binder-tls", "berth-function-tls"]) {
+      await writeFile(secrets, secretManifests(certificates, { ...DEFAULT_SECRETS, server }));
+      expect(await kubectl(plane, ["apply", "-f", secrets])).toMatchObject({ code: 0, stderr: "" });
+    }
   });
   afterAll(() => plane?.stop());
-
-  async function tlsSecret(name: string, { certificate, key }: Issued): Promise<void> {
-    const stringData = { "tls.crt": certificate, "tls.key": key, "ca.crt": authority.certificate };
-    const metadata = { name, namespace: NAMESPACE };
-    await plane.api.create({ apiVersion: "v1", kind: "Secret", type: "kubernetes.io/tls", metadata, stringData });
-  }
 
   it.each(all)("of %s pass the API server's checks without a warning", async (folder) => {
     const objects = await kustomize(folder);
@@ -95,13 +90,13 @@ await gated("the manifests", controlPlanePrograms([VERSION]), () => {
     });
 
     it("start a binder and a second scheduler, which together give a pod its device", async () => {
-      const pod = await plane.api.create(gpuPod("dev", 5, { schedulerName: "berth-scheduler" }));
+      const pod = await plane.api.create(gpuPod("dev", 5, { schedulerName: "berth" }));
       expect(await placed(plane, pod)).toBe("gpu-node");
       expect(deviceOf(await plane.api.get<Pod>(pod))).toMatchObject({ index: "0", amount: "5" });
     });
 
     it("have the second scheduler place pods without GPU memory too", async () => {
-      const pod = await plane.api.create(buildPod({ name: "plain", cpu: "1", schedulerName: "berth-scheduler" }));
+      const pod = await plane.api.create(buildPod({ name: "plain", cpu: "1", schedulerName: "berth" }));
       expect(await placed(plane, pod)).toBe("gpu-node");
     });
 
@@ -135,9 +130,9 @@ await gated("the manifests", controlPlanePrograms([VERSION]), () => {
     it("start a function that answers a caller's client certificate and nobody else", async () => {
       await applyKustomization(plane, "overlays/function");
       const pod = await runPod(plane, { namespace: NAMESPACE, name: "berth-function" });
-      const client = await issueClient(authority, { days: 1, name: "kube-scheduler" });
+      const { client, trusted } = certificates;
       const ask = async (identity: JsonObject) => {
-        const dispatcher = new Agent({ connect: { ca: authority.certificate, ...identity } });
+        const dispatcher = new Agent({ connect: { ca: trusted, ...identity } });
         const { statusCode } = await request(`${pod.url("https")}/gpu`, { dispatcher });
         return statusCode;
       };
@@ -178,9 +173,9 @@ await gated("the manifests", controlPlanePrograms([VERSION]), () => {
 
     it("give pods of chosen namespaces the second scheduler, but for those that chose one", async () => {
       await applyKustomization(plane, "samples/scheduler-name");
-      const labels = { "berth.dev/scheduler": "berth-scheduler" };
+      const labels = { "berth.dev/scheduler": "berth" };
       await plane.api.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "chosen", labels } });
-      await eventually("the policy is in force", async () => (await dryRun("a", "chosen")) === "berth-scheduler");
+      await eventually("the policy is in force", async () => (await dryRun("a", "chosen")) === "berth");
       expect(await dryRun("a", "default")).toBe("default-scheduler");
       expect(await dryRun("a", "chosen", { schedulerName: "other" })).toBe("other");
       expect(await dryRun("a", "chosen", { nodeName: "gpu-node" })).toBe("default-scheduler");
