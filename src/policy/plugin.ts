@@ -6,7 +6,7 @@ import type { Values, Views } from "./view.ts";
  * How raw scores of one pod become 0…100, as data, so that a relay can rank rows of plugins whose code it lacks.
  *
  * - `none`: raw is 0…100 already
- * - `max`: the highest raw score becomes 100, zero stays zero
+ * - `max`: the highest raw score becomes 100, zero stays zero; in whole numbers, as kube-scheduler's plugins have it
  * - `max-reversed`: as `max`, then turned round
  * - `range`: the lowest becomes 0, the highest 100
  * - `range-reversed`: the lowest becomes 100, the highest 0
@@ -24,6 +24,11 @@ export interface Rejection {
    * a reason that varies makes kube-scheduler retry the pod in a hot loop.
    */
   readonly reason: string;
+  /**
+   * Every reason, {@link reason} among them, where there are several at once, such as cpu and memory: a scheduler
+   * counts each. An extender's answer has room for one.
+   */
+  readonly reasons?: readonly string[];
   /** True when evicting pods from the node cannot help. */
   readonly unresolvable: boolean;
 }

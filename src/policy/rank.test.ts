@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Scale } from "./plugin.ts";
-import { type Column, rank, scaleScores, weightedMeans } from "./rank.ts";
+import { type Column, rank, scaleScores, weightedMeans, weightedSums } from "./rank.ts";
 
 const scales: readonly Scale[] = ["none", "max", "max-reversed", "range", "range-reversed", "list"];
 const rawScore = fc.option(fc.double({ min: -1e12, max: 1e12, noNaN: true }), { nil: undefined });
@@ -15,6 +15,12 @@ describe("scaling one plugin's scores", () => {
   it("makes the highest raw score 100 and keeps zero at zero with max", () => {
     expect(scaleScores("max", [0, 5, 10])).toEqual([0, 50, 100]);
     expect(scaleScores("max-reversed", [0, 5, 10])).toEqual([100, 50, 0]);
+  });
+
+  it("gives whole numbers with max, cut off as kube-scheduler cuts them off", () => {
+    expect(scaleScores("max", [1, 2, 3])).toEqual([33, 66, 100]);
+    expect(scaleScores("max-reversed", [1, 2, 3])).toEqual([67, 34, 0]);
+    expect(scaleScores("max-reversed", [0, 0])).toEqual([100, 100]);
   });
 
   it("stretches the scores between the lowest and the highest with range", () => {
@@ -114,5 +120,18 @@ describe("ranking nodes", () => {
     const scores = rank([{ plugin: "A", weight: 1, scale: "range" }], rows);
     expect(scores.at(0)).toBe(0);
     expect(scores.at(-1)).toBe(10);
+  });
+});
+
+describe("the sum that kube-scheduler compares nodes by", () => {
+  it("is the weighted scaled scores of all plugins, of which one that knows nothing gives nothing", () => {
+    const columns: Column[] = [
+      { plugin: "A", weight: 3, scale: "max" },
+      { plugin: "B", weight: 2, scale: "none" },
+      { plugin: "C", weight: 5, scale: "none" },
+    ];
+    const rows = [[4, 50, undefined], [1, 10, undefined], undefined];
+    expect(weightedSums(columns, rows)).toEqual([400, 95, 0]);
+    expect(weightedMeans(columns, rows)).toEqual([80, 19, 0]);
   });
 });

@@ -24,18 +24,26 @@ export function rank(columns: readonly Column[], rows: readonly RawScores[]): nu
  * that knows no node's score has nothing to say of this pod, and its weight does not count.
  */
 export function weightedMeans(columns: readonly Column[], rows: readonly RawScores[]): number[] {
-  const means = new Array<number>(rows.length).fill(0);
-  const speaking = columns
-    .map(({ weight, scale }, index) => ({ weight, scale, raw: rows.map((row) => row?.[index]) }))
-    .filter(({ raw }) => raw.some(isKnown));
-  const total = speaking.reduce((sum, { weight }) => sum + weight, 0);
-  for (const { weight, scale, raw } of speaking) {
+  const { sums, weight } = addUp(columns, rows);
+  return weight === 0 ? sums : sums.map((sum) => sum / weight);
+}
+
+/** Each node's sum of weight × score, 0…100, over all plugins: what kube-scheduler compares nodes by. */
+export function weightedSums(columns: readonly Column[], rows: readonly RawScores[]): number[] {
+  return addUp(columns, rows).sums;
+}
+
+function addUp(columns: readonly Column[], rows: readonly RawScores[]): { sums: number[]; weight: number } {
+  const sums = new Array<number>(rows.length).fill(0);
+  let total = 0;
+  for (const [index, { weight, scale }] of columns.entries()) {
+    const raw = rows.map((row) => row?.[index]);
+    if (!raw.some(isKnown)) continue;
+    total += weight;
     const scaled = scaleScores(scale, raw);
-    for (let node = 0; node < means.length; node++) {
-      means[node] = (means[node] ?? 0) + ((scaled[node] ?? 0) * weight) / total;
-    }
+    for (let node = 0; node < sums.length; node++) sums[node] = (sums[node] ?? 0) + (scaled[node] ?? 0) * weight;
   }
-  return means;
+  return { sums, weight: total };
 }
 
 function isKnown(score: RawScore): score is number {
@@ -55,14 +63,19 @@ function scaling(scale: Scale, lowest: number, highest: number): (score: number)
     case "list":
       return (score) => score;
     case "max":
-      return (score) => (highest > 0 ? (score / highest) * 100 : 0);
+      return (score) => (highest > 0 ? wholeShare(score, highest) : 0);
     case "max-reversed":
-      return (score) => (highest > 0 ? 100 - (score / highest) * 100 : 100);
+      return (score) => (highest > 0 ? 100 - wholeShare(score, highest) : 100);
     case "range":
       return (score) => share(score - lowest, highest - lowest);
     case "range-reversed":
       return (score) => share(highest - score, highest - lowest);
   }
+}
+
+/** In whole numbers, as `DefaultNormalizeScore` of kube-scheduler's plugins/helper/normalize_score.go, v1.37.2. */
+function wholeShare(score: number, highest: number): number {
+  return Math.floor((100 * score) / highest);
 }
 
 /** Equal nodes are equally good: a range of zero makes all of them best. */

@@ -131,9 +131,13 @@ function explainPlugin(seat: Seat, node: Lookup, score: RawScore): Finding {
   return {
     plugin: seat.plugin.spec.name,
     facts: facts instanceof Unreadable ? { [facts.field]: facts.problem } : facts,
-    ...(refusal && { refusal: { reason: refusal.reason, unresolvable: refusal.unresolvable } }),
+    ...(refusal && { refusal: rejectionOf(refusal) }),
     ...(score !== undefined && { score }),
   };
+}
+
+function rejectionOf({ reason, reasons, unresolvable }: Rejection): Rejection {
+  return { reason, ...(reasons && { reasons }), unresolvable };
 }
 
 function scores(seat: Seat): boolean {

@@ -35,6 +35,20 @@ export const podNamespace: View<string> = {
   read: (pod) => metadata(pod, "namespace") || "default",
 };
 
+/** The node that the pod names itself; empty for a pod that leaves the choice to a scheduler. */
+export const podNodeName: View<string> = {
+  name: "podNodeName",
+  of: "pod",
+  pace: "slow",
+  doc: "The node that the pod names itself.",
+  paths: ["spec.nodeName"],
+  fact: z.string(),
+  read: (pod) => {
+    const value = field(field(pod, "spec"), "nodeName");
+    return typeof value === "string" ? value : "";
+  },
+};
+
 /** Which pod it is. */
 export interface PodIdentity {
   readonly namespace: string;

@@ -12,48 +12,86 @@ import {
 import { firstOf, maxOf, type ResourceList, sumOf } from "./resource-list.ts";
 
 /** What the pod takes of a node, as kube-scheduler counts it. */
-export const podRequests: View<Amounts> = {
-  name: "podRequests",
-  of: "pod",
-  pace: "slow",
-  doc: "What the pod takes of a node: cpu in millicores, memory and ephemeral-storage in bytes, others in units.",
-  paths: RESOURCE_PATHS,
-  fact: amounts,
-  read: (pod) => readRequests(pod, undefined),
-};
+export const podRequests = requestsView(
+  "podRequests",
+  "What the pod takes of a node: cpu in millicores, memory and ephemeral-storage in bytes, others in units.",
+  (pod) => requestsOf(pod, { status: true, podLevel: true }),
+);
 
 /** As {@link podRequests}, but a container that requests no cpu or no memory counts with 100m and 200Mi. */
-export const podNonZeroRequests: View<Amounts> = {
-  name: "podNonZeroRequests",
-  of: "pod",
-  pace: "slow",
-  doc: "What the pod takes of a node, where a container that requests no cpu or memory counts as 100m and 200Mi.",
-  paths: RESOURCE_PATHS,
-  fact: amounts,
-  read: (pod) => readRequests(pod, NON_ZERO),
-};
+export const podNonZeroRequests = requestsView(
+  "podNonZeroRequests",
+  "What the pod takes of a node, where a container that requests no cpu or memory counts as 100m and 200Mi.",
+  (pod) => requestsOf(pod, { status: true, podLevel: true, missing: missingOf(pod) }),
+);
+
+/** What NodeResourcesFit wants to find free: `computePodResourceRequest` of noderesources/fit.go, v1.37.2. */
+export const podFitRequests = requestsView(
+  "podFitRequests",
+  "What has to be free for the pod: as podRequests, by the pod's spec alone.",
+  (pod) => requestsOf(pod, { status: false, podLevel: true }),
+);
+
+/**
+ * What NodeResourcesFit adds to a node's sum to score it. Its scorer is made without the options for pod-level and
+ * status resources (`NewFit` in noderesources/fit.go, v1.37.2), so requests of the pod as a whole do not count here.
+ */
+export const podScoreRequests = requestsView(
+  "podScoreRequests",
+  "What the containers ask for by the pod's spec, where one that requests no cpu or memory counts as 100m and 200Mi.",
+  (pod) => requestsOf(pod, { status: false, podLevel: false, missing: NON_ZERO }),
+);
 
 /** kube-scheduler's defaults for scoring: `pkg/scheduler/util/pod_resources.go`, v1.37.2. */
 const NON_ZERO: ResourceList = { cpu: 100n * 10n ** 6n, memory: 200n * 1024n ** 2n * 10n ** 9n };
 
-/**
- * `PodRequests` of `k8s.io/component-helpers` resource/helpers.go, v0.37.2, with the options that kube-scheduler
- * 1.37 gives by default: resources in the status count, pod-level ones too. Resources that a claim maps onto the node
- * (feature gate DRANodeAllocatableResources, off by default) do not.
- *
- * @param missing what a container counts with where it has no request of its own
- */
-function readRequests(pod: JsonObject, missing: ResourceList | undefined): Amounts | Unreadable {
+function requestsView(name: string, doc: string, count: (pod: PodResources) => ResourceList): View<Amounts> {
+  return {
+    name,
+    of: "pod",
+    pace: "slow",
+    doc,
+    paths: RESOURCE_PATHS,
+    fact: amounts,
+    read: (pod) => readRequests(pod, count),
+  };
+}
+
+function readRequests(pod: JsonObject, count: (pod: PodResources) => ResourceList): Amounts | Unreadable {
   const faults: Unreadable[] = [];
   const resources = readPodResources(pod, faults);
   if (faults[0]) return faults[0];
-  const requests = sumOf(
-    firstOf(podLevelRequests(resources), containerRequests(resources, missing)),
-    resources.overhead,
-  );
   const counted = emptyMap<bigint>();
-  for (const [resource, quantity] of Object.entries(requests)) counted[resource] = amountOf(resource, quantity);
+  for (const [resource, quantity] of Object.entries(count(resources))) counted[resource] = amountOf(resource, quantity);
   return counted;
+}
+
+/** `PodResourcesOptions` upstream. */
+interface Counting {
+  /** Whether resources in the status count too. */
+  readonly status: boolean;
+  /** Whether requests of the pod as a whole replace those of its containers. */
+  readonly podLevel: boolean;
+  /** What a container counts with where it has no request of its own. */
+  readonly missing?: ResourceList;
+}
+
+/**
+ * `PodRequests` of `k8s.io/component-helpers` resource/helpers.go, v0.37.2. Resources that a claim maps onto the node
+ * (feature gate DRANodeAllocatableResources, off by default) do not count.
+ */
+function requestsOf(pod: PodResources, { status, podLevel, missing }: Counting): ResourceList {
+  const containers = status ? containerRequests(pod, missing) : aggregate(pod, missing, ({ requests }) => requests);
+  const whole = podLevel ? podLevelRequests(pod, status) : undefined;
+  return sumOf(firstOf(whole, containers), pod.overhead);
+}
+
+/** A pod that requests as a whole lacks only what it requests nowhere: `getNonMissingContainerRequests` upstream. */
+function missingOf(pod: PodResources): ResourceList {
+  if (Object.keys(podLevelRequests(pod, true)).length === 0) return NON_ZERO;
+  const requests = requestsOf(pod, { status: true, podLevel: true });
+  const { cpu, memory } = NON_ZERO as { cpu: bigint; memory: bigint };
+  return { ...(requests["cpu"] === undefined && { cpu }), ...(requests["memory"] === undefined && { memory }) };
 }
 
 /** What is asked, granted or running, whichever is most; a resize that can never be granted does not count. */
@@ -74,9 +112,9 @@ function containerRequests(pod: PodResources, missing: ResourceList | undefined)
 }
 
 /** Requests of the pod as a whole, for the resources that can have them. */
-function podLevelRequests(pod: PodResources): ResourceList {
+function podLevelRequests(pod: PodResources, status: boolean): ResourceList {
   const asked = podLevelOnly(withPodLimits(pod));
-  if (Object.keys(asked).length === 0 || !pod.reported) return asked;
+  if (Object.keys(asked).length === 0 || !pod.reported || !status) return asked;
   return podLevelOnly(maxOf(pod.resizeInfeasible ? undefined : asked, pod.actuated, pod.allocated));
 }
 
