@@ -15,7 +15,7 @@ export function tooLargeError(maxBytes: number): FunctionError {
 export function sayUnreachable(origin: string, error: unknown): FunctionError {
   const codes = codesOf(error);
   const known = codes.map((code) => WORDS[code]).find((words) => words !== undefined);
-  const certificate = codes.find((code) => /CERT|SELF_SIGNED|ISSUER|ALTNAME/.test(code));
+  const certificate = codes.find((code) => /CERT|SELF_SIGNED|ISSUER|VERIFY/.test(code));
   const why = known ?? (certificate ? `its certificate is not accepted (${certificate}): ${TRUST}` : codes[0]);
   return new FunctionError(`the function at ${origin} cannot be reached: ${why ?? "the connection broke"}`);
 }

@@ -171,7 +171,9 @@ function nextOf(
   const outcome = judged(pulled.bytes);
   const same =
     said !== undefined && versionOf(said.outcome) !== undefined && versionOf(said.outcome) === versionOf(outcome);
-  return { ...pulled, outcome, times: same ? said.times + 1 : 1 };
+  // What was refused may have been damaged on its way: it is asked for as a whole again.
+  const tag = "problem" in outcome ? undefined : pulled.tag;
+  return { bytes: pulled.bytes, tag, outcome, times: same ? said.times + 1 : 1 };
 }
 
 function versionOf(outcome: RelayedPolicy | Unfit): string | undefined {
