@@ -13,6 +13,8 @@ export interface FunctionPolicy {
   readonly facts?: Readonly<Record<string, unknown>>;
   /** The callers' secrets by their names in berth.yaml. */
   readonly secrets: Readonly<Record<string, string>>;
+  /** On Node: a file of plugins in place of Berth's own. */
+  readonly plugins?: string;
 }
 
 /** One decision as the function logs it. */
@@ -92,6 +94,7 @@ export async function startOnNode(home: Home, policy: FunctionPolicy, clientCaPe
       BERTH_TLS_CERT: place.certFile,
       BERTH_TLS_KEY: place.keyFile,
       ...(clientCaPem !== undefined && { BERTH_CLIENT_CA: clientCa }),
+      ...(policy.plugins !== undefined && { BERTH_PLUGINS: policy.plugins }),
     },
   });
 }
