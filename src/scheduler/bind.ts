@@ -1,0 +1,70 @@
+import { type Binder, bindPod } from "../placement/bind.ts";
+import type { BindAnswer } from "../placement/bind-answer.ts";
+import type { Claim, PlacedNode, PlacedPod } from "../placement/model.ts";
+import { readPod, standing } from "../placement/standing.ts";
+import { field } from "../protocol/json.ts";
+
+/** The annotation that names the policy a pod was placed by, as `<profile>@<version>`. */
+export const POLICY_ANNOTATION = "berth.dev/policy";
+
+/** The annotation that names the process whose Binding took effect. */
+export const BOUND_BY_ANNOTATION = "berth.dev/bound-by";
+
+/** How often a pod is looked at whose Binding was not answered, and how long between the times, in milliseconds. */
+const LOOKS = 3;
+const BETWEEN = 500;
+
+/** What came of a bind. */
+export type Bound =
+  /** `ours`: a Binding of this very process did it. */
+  | { readonly kind: "bound"; readonly ours: boolean; readonly claim?: Claim }
+  /** `over`: no Binding will ever bring this pod to a node: it is gone, ended or on another node. */
+  | { readonly kind: "failed"; readonly message: string; readonly over: boolean };
+
+/** Who binds. */
+export interface Bind {
+  readonly protocol: Binder;
+  /** `<profile>@<version>`. */
+  readonly policy: string;
+  /** Of this process, different for every start. */
+  readonly identity: string;
+}
+
+/**
+ * Binds a pod, with a device where it asks for one. When the answer to its Binding was lost, the pod itself tells what
+ * became of it: one Binding, and one event, whoever else tries at the same time.
+ */
+export async function bindTo(bind: Bind, pod: PlacedPod, node: PlacedNode): Promise<Bound> {
+  const { namespace, name, uid } = pod;
+  const annotations = { [POLICY_ANNOTATION]: bind.policy, [BOUND_BY_ANNOTATION]: bind.identity };
+  const answer = await bindPod(bind.protocol, { namespace, name, uid, node, annotations, seen: pod });
+  switch (answer.kind) {
+    case "bound":
+      return { kind: "bound", ours: answer.byThis, ...(answer.claim && { claim: answer.claim }) };
+    case "refused":
+      return { kind: "failed", message: `${answer.reason} (${answer.detail})`, over: OVER.has(answer.cause) };
+    case "unknown":
+      return lookAfterLoss(bind, { pod, node: node.name }, answer);
+  }
+}
+
+const OVER: ReadonlySet<string> = new Set(["gone", "replaced", "ended", "elsewhere"]);
+
+async function lookAfterLoss(
+  { protocol, identity }: Bind,
+  { pod, node }: { readonly pod: PlacedPod; readonly node: string },
+  { reason, detail, claim }: Extract<BindAnswer, { readonly kind: "unknown" }>,
+): Promise<Bound> {
+  let read = await readPod(protocol.context, pod);
+  for (let looks = 1; read.kind === "unknown" && looks < LOOKS; looks++) {
+    await new Promise((resolve) => setTimeout(resolve, BETWEEN));
+    read = await readPod(protocol.context, pod);
+  }
+  if (read.kind !== "pod" || standing(read.pod, pod.uid, node) !== "here") {
+    const over = read.kind === "gone" || (read.kind === "pod" && standing(read.pod, pod.uid, node) === "over");
+    return { kind: "failed", message: `${reason} (${detail})`, over };
+  }
+  const annotations = field(field(read.pod.object, "metadata"), "annotations");
+  const ours = field(annotations, BOUND_BY_ANNOTATION) === identity;
+  return { kind: "bound", ours, ...(ours && claim && { claim }) };
+}

@@ -1,0 +1,64 @@
+import type { Connection } from "../cluster/connection.ts";
+import { type Informer, type InformerState, startInformer } from "../cluster/informer.ts";
+import { ledgerInformer, nodeInformer, podInformer, unhealthyGpuInformer } from "../cluster/informers.ts";
+import { PODS } from "../cluster/resources.ts";
+import { USAGE_PATHS } from "../placement/node-usage.ts";
+import { POD_PATHS as DEVICE_POD_PATHS, NODE_PATHS } from "../placement/placed.ts";
+import type { Log } from "../policy/log.ts";
+import { type Policy, viewsOf } from "../policy/policy.ts";
+import { devices } from "../policy/views/devices.ts";
+import type { Sources } from "./follow.ts";
+import { POD_PATHS } from "./pods.ts";
+
+/** Everything that is followed, and how that goes. */
+export interface Caches {
+  readonly sources: Sources;
+  /** Settles when all has been listed once. */
+  readonly whenSynced: Promise<void>;
+  states(): readonly InformerState[];
+  stop(): Promise<void>;
+}
+
+/** What has to be known. */
+export interface CachesOptions {
+  readonly policy: Policy;
+  /** Follow ledgers and unhealthy devices too. */
+  readonly devices: boolean;
+  /** Keep whole pods and nodes: somebody else is sent them. */
+  readonly whole: boolean;
+  readonly log: Log;
+}
+
+const WHOLE: readonly string[] = ["apiVersion", "kind", "metadata", "spec", "status"];
+
+/** Begins to follow the cluster. */
+export function startCaches(connection: Connection, { policy, log, ...options }: CachesOptions): Caches {
+  const of = (paths: readonly string[]) => ({
+    connection,
+    paths: options.whole ? WHOLE : paths,
+    warn: (message: string, fields?: Readonly<Record<string, unknown>>) => log("warn", message, fields),
+  });
+  const pods = of([...DEVICE_POD_PATHS, ...USAGE_PATHS, ...POD_PATHS, ...pathsOf(policy, "pod")]);
+  const informers = {
+    pods: options.whole ? startInformer({ ...pods, resource: PODS, fieldSelector: NOT_OVER }) : podInformer(pods),
+    nodes: nodeInformer(of([...NODE_PATHS, "metadata.labels", ...pathsOf(policy, "node")])),
+    ...(options.devices && { unhealthy: unhealthyGpuInformer(of(["data"])), ledgers: ledgerInformer(of(LEDGER)) }),
+  };
+  const all: readonly Informer[] = Object.values(informers);
+  return {
+    sources: informers,
+    whenSynced: Promise.all(all.map(({ whenSynced }) => whenSynced)).then(() => undefined),
+    states: () => all.map((informer) => informer.state()),
+    stop: async () => {
+      await Promise.all(all.map((informer) => informer.stop()));
+    },
+  };
+}
+
+const NOT_OVER = "status.phase!=Succeeded,status.phase!=Failed";
+const LEDGER = ["metadata.name", "spec", "status.usage"];
+
+/** What the policy reads of pods or nodes; devices are known better here than a node's condition tells. */
+function pathsOf(policy: Policy, of: "pod" | "node"): readonly string[] {
+  return viewsOf(policy).flatMap((view) => (view.of === of && view.name !== devices.name ? view.paths : []));
+}

@@ -1,0 +1,89 @@
+import { hostname } from "node:os";
+import { systemTiming } from "../cluster/timing.ts";
+import type { Log } from "../policy/log.ts";
+import { startCleaning } from "./cleaning.ts";
+import { conditionWriter } from "./condition.ts";
+import { type Core, startCore } from "./core.ts";
+import { startExpiry } from "./expiry.ts";
+import { follow } from "./follow.ts";
+import { startLoop } from "./loop.ts";
+import type { InformerModeOptions, RunningScheduler } from "./options.ts";
+import { conditions, type Parts, startParts } from "./parts.ts";
+import { startServer } from "./server.ts";
+
+/** Pods that wait for a change are tried again at least so often, in milliseconds, whatever was missed. */
+const FLUSH_EVERY = 30_000;
+
+/**
+ * Starts the scheduler in informer mode. Rejects with a sentence for people when a credential, the cluster or the port
+ * is not usable.
+ */
+export async function startScheduler(options: InformerModeOptions): Promise<RunningScheduler> {
+  const identity = `${hostname()}_${crypto.randomUUID()}`;
+  const core = await startCore(options, identity);
+  const parts = startParts(options, core, identity);
+  const stop = startWork(options, core, parts);
+  try {
+    const server = await startServer({ ...options.listen, metrics: parts.metrics, ...conditions(core, parts) });
+    return {
+      url: server.url,
+      async stop() {
+        await stop();
+        await server.stop();
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Begins to place pods; gives what ends that, in the order that loses nothing. */
+function startWork({ schedulerName, log }: InformerModeOptions, core: Core, parts: Parts): () => Promise<void> {
+  const { connection, caches, queue } = core;
+  const duties = startDuties(core, { isLeading: parts.isLeading, schedulerName, log });
+  const loop = startLoop({
+    ...core,
+    ...{ metrics: parts.metrics, log, record: parts.events.record },
+    ...{ mayPlace: parts.isLeading, elapsed: systemTiming.elapsed },
+    tellCondition: conditionWriter(connection, Date.now),
+  });
+  return async () => {
+    parts.stopping();
+    await loop.stop();
+    await duties.stop();
+    await parts.election.stop();
+    await parts.events.stop();
+    queue.stop();
+    await caches.stop();
+    await connection.close();
+  };
+}
+
+/** What goes on beside placing pods. */
+function startDuties(
+  core: Core,
+  { isLeading, schedulerName, log }: { isLeading(): boolean; readonly schedulerName: string; readonly log: Log },
+) {
+  const { caches, cluster, queue, ledgers, protocol } = core;
+  const cleaning =
+    caches.sources.ledgers &&
+    startCleaning({
+      ...{ cluster, ledgers, isLeading, log, context: protocol.context, lanes: protocol.lanes },
+      freed: queue.wake,
+      seen: (uid) => cluster.podOn(uid)?.pod,
+    });
+  follow(caches.sources, {
+    ...{ cluster, queue, schedulerName },
+    deviceFreed: (node) => cleaning?.ended(node),
+  });
+  const expiry = startExpiry(core);
+  const flush = setInterval(queue.wake, FLUSH_EVERY);
+  return {
+    async stop(): Promise<void> {
+      clearInterval(flush);
+      expiry.stop();
+      await cleaning?.stop();
+    },
+  };
+}
