@@ -1,5 +1,5 @@
 import type { Json } from "../protocol/json.ts";
-import { type Answer, type Failure, judge } from "./answer.ts";
+import { type Answer, type Failure, judge, type Reply, type Unknown } from "./answer.ts";
 import { openCredentials } from "./credentials.ts";
 import { createExchange, type Received } from "./exchange.ts";
 import type { Source } from "./kubeconfig.ts";
@@ -78,25 +78,20 @@ export async function connect(source: Source, options: ConnectOptions = {}): Pro
   return {
     server: first.origin,
     namespace: first.namespace,
-    call: (call) => exchange.run({ ...call, pool: "calls", within: call.within ?? within }, answerTo(call)),
+    call: async (call) => answerTo(call, await exchange.ask({ ...call, within: call.within ?? within })),
     watch: (call) =>
-      exchange.run({ ...call, pool: "watches", method: "GET", within: call.within ?? 30_000 }, (received) =>
+      exchange.open({ ...call, method: "GET", within: call.within ?? 30_000 }, (received) =>
         openOrFailure(call, received),
       ),
     close: () => exchange.close(),
   };
 }
 
-function answerTo(call: Call): (received: Received) => Promise<Answer> {
-  return async (received) => {
-    const { status, body } = received;
-    if (call.statusOnly !== true || status < 200 || status >= 300) {
-      return judge(`${call.method} ${call.path}`, await reply(received));
-    }
-    // Read all the same, so that the connection can be used again; how it ends does not matter.
-    body.dump().catch(() => undefined);
-    return { kind: "ok", status, object: {} };
-  };
+function answerTo({ method, path, statusOnly }: Call, reply: Reply | Unknown): Answer {
+  if ("kind" in reply) return reply;
+  const { status } = reply;
+  if (statusOnly === true && status >= 200 && status < 300) return { kind: "ok", status, object: {} };
+  return judge(`${method} ${path}`, reply);
 }
 
 async function openOrFailure(call: WatchCall, received: Received): Promise<Open | Failure> {

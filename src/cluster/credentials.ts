@@ -4,8 +4,11 @@ import type { Timing } from "./timing.ts";
 
 /** Credentials that follow their files: rotated tokens and certificates are noticed without a restart. */
 export interface Credentials {
-  /** What to send now: looked at again every ten seconds, the same object as long as it is the same. Never throws. */
-  current(): Promise<Access>;
+  /**
+   * What to send now: looked at again every ten seconds, and there at once in between; the same object as long as it is
+   * the same. Never throws.
+   */
+  current(): Access | Promise<Access>;
   /**
    * Reads everything again, kubeconfig and plugins included, after the server has refused `used`. Gives `used` itself
    * when there is nothing newer. Not more than once a second.
@@ -41,14 +44,12 @@ export async function openCredentials(source: Source, timing: Timing): Promise<C
   };
 
   return {
-    async current() {
-      if (timing.elapsed() - readAt >= FRESH_FOR) {
-        refreshing ??= read(() => config).finally(() => {
-          refreshing = undefined;
-        });
-        await refreshing;
-      }
-      return access;
+    current() {
+      if (timing.elapsed() - readAt < FRESH_FOR) return access;
+      refreshing ??= read(() => config).finally(() => {
+        refreshing = undefined;
+      });
+      return refreshing.then(() => access);
     },
     async renew(used) {
       await refreshing;

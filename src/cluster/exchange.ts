@@ -1,15 +1,15 @@
 import type { Dispatcher } from "undici";
 import type { Json } from "../protocol/json.ts";
 import { RELEASE } from "../protocol/release.ts";
-import type { Unknown } from "./answer.ts";
+import type { Reply, Unknown } from "./answer.ts";
 import type { Credentials } from "./credentials.ts";
 import { createTower, type Flight, orAborted } from "./flight.ts";
 import { type Access, ClusterError } from "./kubeconfig.ts";
-import type { PoolKeeper, Pools } from "./pools.ts";
+import type { PoolKeeper } from "./pools.ts";
+import { type Arrival, roundTrip } from "./round-trip.ts";
 
 /** One request on its way out. */
 export interface Outgoing {
-  readonly pool: keyof Pools;
   readonly method: string;
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
@@ -17,6 +17,8 @@ export interface Outgoing {
   readonly contentType?: string;
   /** Milliseconds for everything that is awaited of the answer. */
   readonly within: number;
+  /** True when a success is answered as soon as its status is there, without its text. */
+  readonly statusOnly?: boolean;
   /** Ends the request and whatever is still coming of its answer. */
   readonly signal?: AbortSignal;
 }
@@ -32,8 +34,10 @@ export interface Received {
 
 /** Sends requests with fresh credentials, and turns everything that can break into values. */
 export interface Exchange {
-  /** Gives the answer to `read`; what that throws is a broken connection or the deadline. Never rejects. */
-  run<T>(request: Outgoing, read: (received: Received) => Promise<T>): Promise<T | Unknown>;
+  /** Gives the whole answer; of one that is no success the text without what we authenticate with. Never rejects. */
+  ask(request: Outgoing): Promise<Reply | Unknown>;
+  /** Gives an answer that goes on to `read`; what that throws is a broken connection or the deadline. Never rejects. */
+  open<T>(request: Outgoing, read: (received: Received) => Promise<T>): Promise<T | Unknown>;
   close(): Promise<void>;
 }
 
@@ -41,13 +45,24 @@ export interface Exchange {
 export function createExchange(credentials: Credentials, pools: PoolKeeper): Exchange {
   const tower = createTower();
   return {
-    async run(request, read) {
+    async ask(request) {
       const flight = tower.takeOff(request.within, request.signal);
       try {
-        const received = await sendTwice(credentials, (access) => send({ request, access, pools, flight }), flight);
+        const reply = await askTwice(credentials, flight, (access) => askOnce(request, access, { pools, flight }));
+        if (!reply.unfinished) flight.land();
+        return reply;
+      } catch (error) {
+        flight.land();
+        return explain(request, flight, error);
+      }
+    },
+    async open(request, read) {
+      const flight = tower.takeOff(request.within, request.signal);
+      try {
+        const received = await askTwice(credentials, flight, (access) => openOnce(request, access, { pools, flight }));
         received.body.once("close", flight.land);
         const result = await read(received);
-        if (request.pool === "watches") flight.calm();
+        flight.calm();
         return result;
       } catch (error) {
         flight.land();
@@ -61,42 +76,36 @@ export function createExchange(credentials: Credentials, pools: PoolKeeper): Exc
   };
 }
 
-/** Sends once more after a 401, if reading the credentials again gave others. A 401 has no effect. */
-async function sendTwice(
+/** Asks once more after a 401, if reading the credentials again gave others. A 401 has no effect. */
+async function askTwice<T extends Reply | Received>(
   credentials: Credentials,
-  attempt: (access: Access) => Promise<Received>,
-  { signal }: Flight,
-): Promise<Received> {
-  const access = await orAborted(credentials.current(), signal);
+  flight: Flight,
+  attempt: (access: Access) => Promise<T>,
+): Promise<T> {
+  const current = credentials.current();
+  const access = current instanceof Promise ? await orAborted(current, flight.signal) : current;
   const first = await attempt(access);
   if (first.status !== 401) return first;
-  const renewed = await orAborted(credentials.renew(access), signal);
+  const renewed = await orAborted(credentials.renew(access), flight.signal);
   if (renewed === access) return first;
-  await first.body.dump().catch(() => undefined);
+  if ("body" in first) await first.body.dump().catch(() => undefined);
   return attempt(renewed);
 }
 
-interface Sending {
-  readonly request: Outgoing;
-  readonly access: Access;
+interface Means {
   readonly pools: PoolKeeper;
   readonly flight: Flight;
 }
 
-async function send({ request, access, pools, flight }: Sending): Promise<Received> {
-  const { statusCode, headers, body } = await pools.of(access)[request.pool].request({
-    origin: access.origin,
-    path: `${access.basePath}${request.path}${queryText(request)}`,
-    method: request.method,
-    headers: {
-      Accept: "application/json",
-      "User-Agent": `berth/${RELEASE}`,
-      ...access.headers,
-      ...(request.body !== undefined && { "Content-Type": request.contentType ?? "application/json" }),
-    },
-    body: request.body === undefined ? null : JSON.stringify(request.body),
-    signal: flight.signal,
-  });
+async function askOnce(request: Outgoing, access: Access, { pools, flight }: Means): Promise<Arrival> {
+  const waiting = { flight, statusOnly: request.statusOnly === true };
+  const reply = await roundTrip(pools.of(access).calls, optionsOf(request, access), waiting);
+  return reply.status < 300 ? reply : { ...reply, text: scrub(reply.text, access) };
+}
+
+async function openOnce(request: Outgoing, access: Access, { pools, flight }: Means): Promise<Received> {
+  const options = { ...optionsOf(request, access), signal: flight.signal };
+  const { statusCode, headers, body } = await pools.of(access).watches.request(options);
   // Without a listener, a body that breaks off after its reader has gone would end the process.
   body.on("error", () => undefined);
   return {
@@ -107,7 +116,23 @@ async function send({ request, access, pools, flight }: Sending): Promise<Receiv
   };
 }
 
-function queryText({ query = {} }: Outgoing): string {
+function optionsOf(request: Outgoing, access: Access) {
+  return {
+    origin: access.origin,
+    path: `${access.basePath}${request.path}${queryText(request)}`,
+    method: request.method as Dispatcher.HttpMethod,
+    headers: {
+      Accept: "application/json",
+      "User-Agent": `berth/${RELEASE}`,
+      ...access.headers,
+      ...(request.body !== undefined && { "Content-Type": request.contentType ?? "application/json" }),
+    },
+    body: request.body === undefined ? null : JSON.stringify(request.body),
+  };
+}
+
+function queryText({ query }: Outgoing): string {
+  if (query === undefined) return "";
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) parameters.set(name, String(value));

@@ -1,6 +1,9 @@
 /** One request under way, ended early by its deadline, its caller, or whoever closes the connection. */
 export interface Flight {
+  /** Aborted when it is ended early. Made when it is first asked for: most flights need none. */
   readonly signal: AbortSignal;
+  /** Calls once when it is ended early, at once when it is already. The last one set counts. */
+  whenEnded(call: () => void): void;
   /** Why it was ended early; undefined as long as nobody did. */
   ended(): "timeout" | "closed" | undefined;
   /** Takes the deadline away: what still comes may take its time. */
@@ -22,11 +25,14 @@ export function createTower(): Tower {
   let closed = false;
   return {
     takeOff(within, signal) {
-      const controller = new AbortController();
+      let controller: AbortController | undefined;
+      let hear = (): void => undefined;
       let why: "timeout" | "closed" | undefined;
       const end = (reason: "timeout" | "closed"): void => {
-        why ??= reason;
-        controller.abort();
+        if (why !== undefined) return;
+        why = reason;
+        controller?.abort();
+        hear();
       };
       const stop = (): void => end("closed");
       const timer = setTimeout(() => end("timeout"), within);
@@ -34,7 +40,15 @@ export function createTower(): Tower {
       signal?.addEventListener("abort", stop);
       if (closed || signal?.aborted === true) stop();
       return {
-        signal: controller.signal,
+        get signal() {
+          controller ??= new AbortController();
+          if (why !== undefined) controller.abort();
+          return controller.signal;
+        },
+        whenEnded(call) {
+          hear = call;
+          if (why !== undefined) call();
+        },
         ended: () => why,
         calm: () => clearTimeout(timer),
         land() {
