@@ -84,6 +84,10 @@ export function readLedger(object: JsonObject, nodeName: string): LedgerReading 
  * empty, which makes it the body of a create. `status` is derived, for people and printer columns; nobody reads it
  * back but to see whether it is up to date.
  *
+ * Each write empties `metadata.managedFields` (k8s.io/apimachinery v0.37, pkg/util/managedfields/internal, Update and
+ * skipNonAppliedManager): who owns which field of which claim is of use to nobody, and takes the API server as much
+ * time as all the rest of the write.
+ *
  * @throws RangeError when a time lies outside of what a date can express.
  */
 export function writeLedger(ledger: Ledger, node: LedgerNode): JsonObject {
@@ -94,6 +98,7 @@ export function writeLedger(ledger: Ledger, node: LedgerNode): JsonObject {
     metadata: {
       name: ledger.nodeName,
       ...(resourceVersion === "" ? {} : { resourceVersion }),
+      managedFields: [{}],
       ownerReferences: [{ apiVersion: "v1", kind: "Node", name: ledger.nodeName, uid: nodeUid }],
     },
     spec: {
@@ -143,15 +148,7 @@ function claimObject(claim: Claim): JsonObject {
 function writeStatus(claims: readonly Claim[], devices: readonly DeviceSlot[]): JsonObject {
   const used = claims.reduce((sum, claim) => sum + claim.amount, 0n);
   const total = devices.reduce((sum, device) => sum + device.total, 0n);
-  const row = ({ id, total, healthy }: DeviceSlot): JsonObject => {
-    return { id, used: claimed(claims, id).toString(), total: total.toString(), healthy };
-  };
-  return {
-    used: used.toString(),
-    total: total.toString(),
-    usage: usageLine(claims, devices),
-    devices: devices.map(row),
-  };
+  return { used: used.toString(), total: total.toString(), usage: usageLine(claims, devices) };
 }
 
 function claimed(claims: readonly Claim[], device: string): bigint {
