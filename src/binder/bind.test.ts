@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { EventDraft } from "../cluster/event-object.ts";
 import { LOST } from "../placement/fake-api-fixture.ts";
+import { createAttempts } from "./attempts.ts";
 import { bindLive } from "./bind.ts";
 import { protocolOn, watch } from "./binder-fixture.ts";
 
@@ -9,7 +10,12 @@ function scene() {
   watched.node("gpu-1", [2, 20]);
   const { api, protocol } = protocolOn(watched, "gpu-1");
   const events: EventDraft[] = [];
-  const options = { state: watched.state, protocol, record: (event: EventDraft) => void events.push(event) };
+  const options = {
+    state: watched.state,
+    protocol,
+    attempts: createAttempts(),
+    record: (event: EventDraft) => void events.push(event),
+  };
   const pod = (uid: string, gpu?: number) => ({
     ...api.addPod({ uid, ...(gpu !== undefined && { gpu }) }),
     node: "gpu-1",

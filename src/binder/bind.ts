@@ -6,6 +6,7 @@ import type { BindAnswer } from "../placement/bind-answer.ts";
 import { assignmentAnnotations } from "../placement/gpushare.ts";
 import type { DeviceContract } from "../placement/promise.ts";
 import type { BindArgs } from "../protocol/bind.ts";
+import type { Attempts } from "./attempts.ts";
 import { bindRefusedEvent, deviceAssignedEvent, scheduledEvent } from "./events.ts";
 import { lookAfterLoss } from "./lost-answer.ts";
 import type { State } from "./state.ts";
@@ -23,6 +24,7 @@ const ANSWER_WITHIN = 4_000;
 export interface BindOptions {
   readonly state: State;
   readonly protocol: Binder;
+  readonly attempts: Attempts;
   /** Must not throw. */
   record(event: EventDraft): void;
   /** Default 4,000 ms. */
@@ -39,14 +41,28 @@ export function deviceContract(state: Pick<State, "usage">): DeviceContract {
 
 /**
  * Binds a pod and answers in time. A Binding that is still under way then goes on, and so does one whose caller has
- * left: once it has taken effect the binder emits the event that kube-scheduler would have emitted.
+ * left: once it has taken effect the binder emits the event that kube-scheduler would have emitted, unless another attempt
+ * for the pod tells it.
  */
 export async function bindLive(options: BindOptions, args: BindArgs, asking: Asking): Promise<Bound> {
   let answered = false;
-  const binding = bindNow(options, args, asking.policy).then((answer) => {
-    report(options, args, { answer, left: answered || asking.signal.aborted });
-    return answer;
-  });
+  const ended = options.attempts.begin(args.uid);
+  const end = (answer?: BindAnswer): void => {
+    const bound = answer?.kind === "bound";
+    const left = answered || asking.signal.aborted;
+    const owed = ended({ bound, byThis: bound && answer.byThis, left });
+    report(options, args, { ...(answer && { answer }), owed });
+  };
+  const binding = bindNow(options, args, asking.policy).then(
+    (answer) => {
+      end(answer);
+      return answer;
+    },
+    (error: unknown) => {
+      end();
+      throw error;
+    },
+  );
   const outcome = await within(options.answerWithin ?? ANSWER_WITHIN, binding);
   answered = true;
   return describe(args, outcome ?? LATE);
@@ -74,12 +90,11 @@ async function bindNow({ state, protocol }: BindOptions, args: BindArgs, policy:
 function report(
   { record }: BindOptions,
   args: BindArgs,
-  { answer, left }: { readonly answer: BindAnswer; readonly left: boolean },
+  { answer, owed }: { readonly answer?: BindAnswer; readonly owed: boolean },
 ): void {
-  if (answer.kind === "refused") record(bindRefusedEvent(args, answer.reason));
-  if (answer.kind !== "bound" || !answer.byThis) return;
-  if (answer.claim !== undefined) record(deviceAssignedEvent(args, answer.claim));
-  if (left) record(scheduledEvent(args));
+  if (answer?.kind === "refused") record(bindRefusedEvent(args, answer.reason));
+  if (answer?.kind === "bound" && answer.byThis && answer.claim) record(deviceAssignedEvent(args, answer.claim));
+  if (owed) record(scheduledEvent(args));
 }
 
 function describe({ namespace, name, uid, node }: BindArgs, answer: BindAnswer): Bound {

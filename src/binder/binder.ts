@@ -3,6 +3,7 @@ import { connect } from "../cluster/connection.ts";
 import { systemTiming } from "../cluster/timing.ts";
 import { createApp } from "../extender/app.ts";
 import type { Log } from "../extender/log.ts";
+import { createAttempts } from "./attempts.ts";
 import { startCaches } from "./caches.ts";
 import { conditions } from "./conditions.ts";
 import { createCore } from "./core.ts";
@@ -75,7 +76,12 @@ function extenderOf({ log, bodyLimit }: BinderOptions, parts: Parts, { policies,
     policies,
     cycles,
     answered: waker.answered,
-    binding: { state: parts.core.state, protocol: parts.core.protocol, record: parts.events.record },
+    binding: {
+      state: parts.core.state,
+      protocol: parts.core.protocol,
+      attempts: createAttempts(),
+      record: parts.events.record,
+    },
     unready: () => (parts.synced() ? undefined : UNREADY),
     metrics: parts.metrics,
     elapsed: systemTiming.elapsed,

@@ -4,6 +4,7 @@ import { expect, it, vi } from "vitest";
 import { session, start, tlsFiles } from "../adapters/listener-fixture.ts";
 import type { EventDraft } from "../cluster/event-object.ts";
 import { createApp } from "../extender/app.ts";
+import { createAttempts } from "./attempts.ts";
 import { bindLive } from "./bind.ts";
 import { gpushareLive, protocolOn, watch } from "./binder-fixture.ts";
 import { liveDecider } from "./decider.ts";
@@ -47,7 +48,12 @@ it.each([
     return serve();
   };
   const signals: AbortSignal[] = [];
-  const options = { state: watched.state, protocol, record: (event: EventDraft) => void events.push(event) };
+  const options = {
+    state: watched.state,
+    protocol,
+    attempts: createAttempts(),
+    record: (event: EventDraft) => void events.push(event),
+  };
   const decider = liveDecider(await gpushareLive(watched.state), () => undefined);
   const app = createApp({
     deciders: () => decider,

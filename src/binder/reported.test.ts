@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createApp } from "../extender/app.ts";
 import { type PodSketch, podObject } from "../placement/gpu-fixture.ts";
+import { createAttempts } from "./attempts.ts";
 import { bindLive } from "./bind.ts";
 import { gpushareLive, protocolOn, watch } from "./binder-fixture.ts";
 import { liveDecider } from "./decider.ts";
@@ -10,7 +11,7 @@ async function scene(devices: readonly [count: number, total: number]) {
   const watched = watch();
   watched.node("gpu-1", devices);
   const { api, protocol } = protocolOn(watched, "gpu-1");
-  const options = { state: watched.state, protocol, record: () => undefined };
+  const options = { state: watched.state, protocol, attempts: createAttempts(), record: () => undefined };
   const decider = liveDecider(await gpushareLive(watched.state), () => undefined);
   const app = createApp({
     deciders: () => decider,

@@ -4,6 +4,7 @@ import { eventually, stays } from "../controlplane/eventually.ts";
 import type { Pod } from "../controlplane/objects.ts";
 import { buildPod } from "../controlplane/pods.ts";
 import { type Scheduler, startScheduler } from "../controlplane/scheduler.ts";
+import { askToBind } from "./bind-calls.ts";
 import {
   ACCOUNT,
   allVerbs,
@@ -19,7 +20,7 @@ import { e2e } from "./gate.ts";
 import { type Interposer, interpose, isBinding } from "./interposer.ts";
 import { placed, profiles } from "./scheduling.ts";
 
-await e2e("a kube-scheduler that gives a bind up before it is answered", (versions) => {
+await e2e("a bind that takes long", (versions) => {
   let plane: ControlPlane;
   let binder: RunningBinder;
   let between: Interposer;
@@ -32,7 +33,19 @@ await e2e("a kube-scheduler that gives a bind up before it is answered", (versio
   });
   afterAll(() => plane?.stop());
 
-  describe.each(versions)("version %s", (version) => {
+  /** Holds every Binding of a pod until it is released, and counts them. */
+  const hold = (pod: string) => {
+    const gate = Promise.withResolvers<"deliver">();
+    let held = 0;
+    between.before = (passing) => {
+      if (!isBinding(passing, pod)) return undefined;
+      held++;
+      return gate.promise;
+    };
+    return { held: () => held, release: () => gate.resolve("deliver") };
+  };
+
+  describe.each(versions)("given up by kube-scheduler %s", (version) => {
     let scheduler: Scheduler;
     const name = (of: string) => `${of}-${version.replaceAll(".", "-")}`;
     beforeAll(async () => {
@@ -47,18 +60,6 @@ await e2e("a kube-scheduler that gives a bind up before it is answered", (versio
       await plane.api.removeAll({ apiVersion: "v1", kind: "Pod", namespace: "default" });
       await plane.api.removeAll({ apiVersion: "v1", kind: "Node" });
     });
-
-    /** Holds every Binding of a pod until it is released, and counts them. */
-    const hold = (pod: string) => {
-      const gate = Promise.withResolvers<"deliver">();
-      let held = 0;
-      between.before = (passing) => {
-        if (!isBinding(passing, pod)) return undefined;
-        held++;
-        return gate.promise;
-      };
-      return { held: () => held, release: () => gate.resolve("deliver") };
-    };
 
     it.each([
       ["a pod with a device", 1],
@@ -84,8 +85,29 @@ await e2e("a kube-scheduler that gives a bind up before it is answered", (versio
         return events.filter(({ reason }) => reason === "Scheduled").map(({ message }) => message);
       };
       await eventually("Scheduled is emitted", async () => (await scheduled()).length > 0);
-      await stays("one Scheduled", async () => (await scheduled()).length, 4_000);
+      await stays("one Scheduled", async () => (await scheduled()).length, 2_000);
       expect(await scheduled()).toEqual([`Successfully assigned default/${pod.metadata.name} to ${name("node")}`]);
     });
+  });
+
+  it("answers the bind that is under way when it is told to end, takes no other, and ends with exit code 0", async () => {
+    await createGpuNodes(plane, ["last"], { count: 1, each: 10 });
+    const pod = await plane.api.create<Pod>(gpuPod("under-way", 2, { schedulerName: "nobody" }));
+    const binding = hold(pod.metadata.name);
+    const answer = askToBind(binder.url, pod, "last");
+    await eventually("the Binding is on its way", () => binding.held() === 1);
+
+    binder.process.signal("SIGTERM");
+    const refused = () =>
+      binder.get("/healthz").then(
+        () => false,
+        () => true,
+      );
+    await eventually("no connection is taken any more", refused, { every: 20 });
+    binding.release();
+
+    expect(await answer).toBe("");
+    expect((await plane.api.get<Pod>(pod)).spec.nodeName).toBe("last");
+    expect(await binder.process.exited).toEqual({ code: 0, signal: null });
   });
 });
