@@ -39,6 +39,21 @@ describe("waking pods that wait", () => {
     }
   });
 
+  it("touches a node that has come after it was asked about in vain, whoever leads", async () => {
+    const { watched, touched, waker } = waking(false);
+    watched.state.nodes.onLate(waker.wake);
+    const asked = watched.state.nodes.wait("gpu-2", 200);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(await asked).toBeUndefined();
+    watched.node("gpu-3", [1, 10]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(touched).toEqual([]);
+    watched.node("gpu-2", [1, 10]);
+    watched.node("gpu-2", [1, 10]);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(touched).toEqual(["gpu-2"]);
+  });
+
   it("touches at most once a second, and does not forget what came in between", async () => {
     const { watched, touched, waker } = waking();
     watched.pod({ uid: "a", gpu: 6 });

@@ -82,6 +82,8 @@ function startDuties(
     if (isLeader()) void openLedger(node);
     if (healed) waker.freed([node.name]);
   });
+  // kube-scheduler was told that the node is not known, and nothing it hears of says that it is now.
+  state.nodes.onLate(waker.wake);
   const cleaner = createCleaner({ context, lanes, seen: state.pods.byUid, graceTime });
   const withDevices = () => [...state.nodes.values()].filter(({ devices }) => devices.length > 0);
   const lookAround = lookAroundAfterTakeover({

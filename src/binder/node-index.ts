@@ -15,7 +15,12 @@ export interface NodeIndex {
   onGone(hear: (name: string) => void): void;
   /** Hears of every node whose devices are new or have changed; `healed`: there are more healthy ones than before. */
   onDevices(hear: (node: PlacedNode, healed: boolean) => void): void;
+  /** Hears the name of every node that comes after somebody has waited for it in vain. */
+  onLate(hear: (name: string) => void): void;
 }
+
+/** Names that were waited for in vain and are remembered, at most. */
+const LATE_NODES = 10_000;
 
 /** Follows the nodes, and what is said of their unhealthy devices, for as long as the program runs. */
 export function indexNodes({ nodes, unhealthy }: Pick<Sources, "nodes" | "unhealthy">, log: Log): NodeIndex {
@@ -23,13 +28,19 @@ export function indexNodes({ nodes, unhealthy }: Pick<Sources, "nodes" | "unheal
   const waiting = new Map<string, Set<() => void>>();
   const gone = new Set<(name: string) => void>();
   const changed = new Set<(node: PlacedNode, healed: boolean) => void>();
+  const missed = new Set<string>();
+  const late = new Set<(name: string) => void>();
   const read = (object: JsonObject): void => {
     const name = nameOf(object);
     const [before, node] = [known.get(name), placedNode(object, idsOf(unhealthy, name))];
     known.set(name, node);
-    for (const arrived of waiting.get(name) ?? []) arrived();
+    welcome(name);
     if (devicesText(before) === devicesText(node)) return;
     for (const hear of changed) hear(node, before !== undefined && healthyOf(node) > healthyOf(before));
+  };
+  const welcome = (name: string): void => {
+    for (const arrived of waiting.get(name) ?? []) arrived();
+    if (missed.delete(name)) for (const hear of late) hear(name);
   };
   const again = (configMap: JsonObject): void => {
     const name = nodeOfConfigMap(configMap);
@@ -54,10 +65,13 @@ export function indexNodes({ nodes, unhealthy }: Pick<Sources, "nodes" | "unheal
     values: () => known.values(),
     async wait(name, ms) {
       if (!known.has(name)) await arrival(waiting, name, ms);
-      return known.get(name);
+      const node = known.get(name);
+      if (node === undefined && missed.size < LATE_NODES) missed.add(name);
+      return node;
     },
     onGone: (hear) => void gone.add(hear),
     onDevices: (hear) => void changed.add(hear),
+    onLate: (hear) => void late.add(hear),
   };
 }
 
