@@ -3,6 +3,7 @@ import { nodeOfConfigMap, UNHEALTHY_NAMESPACE, unhealthyConfigMap, unhealthyDevi
 import type { PlacedNode } from "../placement/model.ts";
 import { placedNode } from "../placement/placed.ts";
 import { field, type JsonObject } from "../protocol/json.ts";
+import { createArrivals } from "./arrivals.ts";
 import type { Objects, Sources } from "./objects.ts";
 
 /** The nodes with their devices as they are now. */
@@ -19,28 +20,19 @@ export interface NodeIndex {
   onLate(hear: (name: string) => void): void;
 }
 
-/** Names that were waited for in vain and are remembered, at most. */
-const LATE_NODES = 10_000;
-
 /** Follows the nodes, and what is said of their unhealthy devices, for as long as the program runs. */
 export function indexNodes({ nodes, unhealthy }: Pick<Sources, "nodes" | "unhealthy">, log: Log): NodeIndex {
   const known = new Map<string, PlacedNode>();
-  const waiting = new Map<string, Set<() => void>>();
+  const arrivals = createArrivals();
   const gone = new Set<(name: string) => void>();
   const changed = new Set<(node: PlacedNode, healed: boolean) => void>();
-  const missed = new Set<string>();
-  const late = new Set<(name: string) => void>();
   const read = (object: JsonObject): void => {
     const name = nameOf(object);
     const [before, node] = [known.get(name), placedNode(object, idsOf(unhealthy, name))];
     known.set(name, node);
-    welcome(name);
+    arrivals.came(name);
     if (devicesText(before) === devicesText(node)) return;
     for (const hear of changed) hear(node, before !== undefined && healthyOf(node) > healthyOf(before));
-  };
-  const welcome = (name: string): void => {
-    for (const arrived of waiting.get(name) ?? []) arrived();
-    if (missed.delete(name)) for (const hear of late) hear(name);
   };
   const again = (configMap: JsonObject): void => {
     const name = nodeOfConfigMap(configMap);
@@ -64,14 +56,12 @@ export function indexNodes({ nodes, unhealthy }: Pick<Sources, "nodes" | "unheal
     get: (name) => known.get(name),
     values: () => known.values(),
     async wait(name, ms) {
-      if (!known.has(name)) await arrival(waiting, name, ms);
-      const node = known.get(name);
-      if (node === undefined && missed.size < LATE_NODES) missed.add(name);
-      return node;
+      if (!known.has(name)) await arrivals.wait(name, ms);
+      return known.get(name);
     },
     onGone: (hear) => void gone.add(hear),
     onDevices: (hear) => void changed.add(hear),
-    onLate: (hear) => void late.add(hear),
+    onLate: arrivals.onLate,
   };
 }
 
@@ -82,21 +72,6 @@ function devicesText(node: PlacedNode | undefined): string {
 
 function healthyOf({ devices }: PlacedNode): number {
   return devices.filter(({ healthy }) => healthy).length;
-}
-
-function arrival(waiting: Map<string, Set<() => void>>, name: string, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const waiters = waiting.get(name) ?? new Set<() => void>();
-    waiting.set(name, waiters);
-    const done = (): void => {
-      clearTimeout(timer);
-      waiters.delete(done);
-      if (waiters.size === 0) waiting.delete(name);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    waiters.add(done);
-  });
 }
 
 function idsOf(unhealthy: Objects, node: string): ReadonlySet<string> {
