@@ -5,12 +5,14 @@ import { writeFigures } from "./page.ts";
 import { benchQuiet } from "./quiet-run.ts";
 import { asMarkdown, asTable, type Measured, machine } from "./report.ts";
 import { berth, go } from "./rivals.ts";
+import { benchScheduler } from "./scheduler-run.ts";
 import { workerStartup } from "./startup.ts";
 
 const HELP = `npm run bench                     measures the function beside a Go extender and prints a table
 npm run bench -- binder           measures binds of the binder beside a bare client of the API server
 npm run bench -- cache            measures what it takes the binder to know a large cluster
 npm run bench -- quiet            measures new pods while others wait refused and pods' statuses change
+npm run bench -- scheduler        measures berth schedule beside kube-scheduler, with the same plugins
 npm run bench -- --write          also writes it to docs/performance.md
 npm run bench -- --nodes 100      one size of the function's requests only
 npm run bench -- binder --pods 400  so many pods in each run, for a busy machine
@@ -66,6 +68,7 @@ const SUBJECTS = new Map<string, (chosen: Chosen) => Promise<boolean>>([
   ["", benchFunction],
   ["binder", (chosen) => benchBinds({ ...chosen, progress })],
   ["cache", (chosen) => benchCache({ ...chosen, progress })],
+  ["scheduler", (chosen) => benchScheduler({ ...chosen, progress })],
   ["quiet", (chosen) => benchQuiet({ ...chosen, progress })],
 ]);
 
