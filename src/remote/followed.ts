@@ -37,6 +37,8 @@ export interface Followed {
   restore(): Promise<void>;
   /** Asks the function by the tag of its last answer, and goes by what it says. Never rejects. */
   take(pull: (tag: string | undefined) => Promise<Pulled | undefined>, signal: AbortSignal): Promise<void>;
+  /** True while the function has to say once more what it has said: it is to be asked soon. */
+  unsure(): boolean;
   state(): ProfileState;
 }
 
@@ -104,6 +106,7 @@ export function followProfile(options: FollowOptions): Followed {
         if (!signal.aborted) failed(options, known, messageOf(error));
       }
     },
+    unsure: () => isUnsure(known),
     state: () => stateOf(profile, known),
   };
 }
@@ -116,6 +119,10 @@ function stateOf(profile: string, { current, confirmed, failures, problem }: Kno
     failures,
     ...(problem !== undefined && { problem }),
   };
+}
+
+function isUnsure({ said, current }: Knowledge): boolean {
+  return said !== undefined && "policy" in said.outcome && said.outcome.policy.version !== current?.policy.version;
 }
 
 /** Told once, not with every pull. */

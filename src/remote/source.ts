@@ -74,7 +74,8 @@ function takeTurns({ client, every }: SourceOptions, followed: readonly Followed
     Promise.all(followed.map((each) => each.take((tag) => pullProfile(client, each.profile, { tag, signal }), signal)));
   const pause = (): Promise<void> =>
     new Promise((resolve) => {
-      const timer = setTimeout(done, hurried ? Math.min(SOON_MS, every) : every * (5 / 6 + Math.random() / 3));
+      const soon = hurried || followed.some((each) => each.unsure());
+      const timer = setTimeout(done, soon ? Math.min(SOON_MS, every) : every * (5 / 6 + Math.random() / 3));
       function done(): void {
         clearTimeout(timer);
         resolve();

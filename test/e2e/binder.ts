@@ -58,11 +58,13 @@ export interface BinderStart {
   readonly env?: Readonly<Record<string, string>>;
   /** The `berth` program; default: this release's. */
   readonly program?: string;
+  /** Where another one has listened before; default: a free one. */
+  readonly port?: number;
 }
 
 /** Starts a binder under its own service account and waits until it is ready. */
 export async function startBinder(plane: ControlPlane, start: BinderStart): Promise<RunningBinder> {
-  const port = await freePort();
+  const port = start.port ?? (await freePort());
   const file = (suffix: string) => join(plane.folder, `${start.name}.${suffix}`);
   const [server, client] = await Promise.all([
     plane.authority.issue({ name: start.name }),

@@ -80,9 +80,15 @@ export async function startWorker(home: Home, policy: FunctionPolicy): Promise<R
  * Starts the function on Node, over HTTP/2, and waits until it answers.
  *
  * @param clientCaPem the authority of clients' certificates, if callers have any
+ * @param port where another one has listened before; default: a free one
  */
-export async function startOnNode(home: Home, policy: FunctionPolicy, clientCaPem?: string): Promise<RunningFunction> {
-  const place = await prepare(home, "function");
+export async function startOnNode(
+  home: Home,
+  policy: FunctionPolicy,
+  clientCaPem?: string,
+  port?: number,
+): Promise<RunningFunction> {
+  const place = await prepare(home, "function", port);
   const clientCa = join(place.folder, "clients.crt");
   if (clientCaPem !== undefined) await writeFile(clientCa, clientCaPem);
   await writePolicy(place.folder, policy);
@@ -116,7 +122,7 @@ const quiet = {
   FORCE_COLOR: "0",
 };
 
-async function prepare(home: Home, kind: string): Promise<Place> {
+async function prepare(home: Home, kind: string, port?: number): Promise<Place> {
   started += 1;
   const name = `${kind}-${started}`;
   const folder = join(home.folder, name);
@@ -125,7 +131,7 @@ async function prepare(home: Home, kind: string): Promise<Place> {
   const [certFile, keyFile] = [join(folder, "tls.crt"), join(folder, "tls.key")];
   await writeFile(certFile, certPem);
   await writeFile(keyFile, keyPem, { mode: 0o600 });
-  return { name, folder, port: await freePort(), certFile, keyFile };
+  return { name, folder, port: port ?? (await freePort()), certFile, keyFile };
 }
 
 /** What wrangler.toml, the policy's build step and the bundle need. Links in place of `src` would lead out of it. */
