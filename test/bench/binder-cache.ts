@@ -1,8 +1,6 @@
 import type { ControlPlane } from "../controlplane/controlplane.ts";
-import { buildNodes, createNodes } from "../controlplane/nodes.ts";
-import { buildFullPod } from "../controlplane/pods.ts";
 import { startBinder } from "../e2e/binder.ts";
-import { inParallel } from "./binder-targets.ts";
+import { fillCluster } from "./binder-cluster.ts";
 import type { Measuring } from "./measure.ts";
 import { usageOf } from "./usage.ts";
 
@@ -25,16 +23,12 @@ export async function measureCache(
   { runs, progress }: Measuring,
 ): Promise<CacheFigures> {
   progress(`creating ${nodes} nodes and ${pods} pods`);
-  await createNodes(plane.api, buildNodes(nodes, { namePrefix: "node-" }), { parallel: 24 });
-  const indices = Array.from({ length: pods }, (_, index) => index);
-  await inParallel(indices, 24, async (index) => {
-    await plane.api.create(buildFullPod({ name: `checkout-${index}`, nodeName: `node-${index % nodes}`, cpu: "500m" }));
-  });
+  await fillCluster(plane, { nodes, pods });
   const figures = { seconds: [] as number[], peakBytes: [] as number[], bytes: [] as number[] };
   for (let run = 0; run < runs; run++) {
     progress(`cache: start ${run + 1} of ${runs}`);
     const started = performance.now();
-    const binder = await startBinder(plane, { name: `cache-${run}`, open: true });
+    const binder = await startBinder(plane, { name: `cache-${run}`, open: true, within: 600_000 });
     figures.seconds.push((performance.now() - started) / 1000);
     const { peakBytes, bytes } = await usageOf(binder.process.pid);
     figures.peakBytes.push(peakBytes);

@@ -14,6 +14,9 @@ const CONCURRENCY = 16;
 
 const RUNS = 5;
 
+/** Pods that are bound before a run counts: compilers of a program that runs for months settle within seconds. */
+const WARM_UP = 1_000;
+
 /** What is measured: the binder beside the bare client. */
 interface Scenario {
   readonly name: string;
@@ -128,7 +131,7 @@ async function measureRun(
   start: StartArm,
   { kind, count, run }: Run,
 ): Promise<{ readonly rate: number; readonly cpuMs?: number }> {
-  const warmUp = Math.ceil(Math.max(count / 10, Math.min(count, 200)));
+  const warmUp = Math.min(count, WARM_UP);
   const targets = await createTargets(plane, { kind, run, count: count + warmUp });
   const arm = await start(plane);
   const cpu = async () => (arm.pid === undefined ? Number.NaN : (await usageOf(arm.pid)).cpuMs);

@@ -29,6 +29,8 @@ export interface ControlPlane {
   /** Deleted by `stop`; free for whatever belongs to the test. */
   readonly folder: string;
   readonly caPem: string;
+  /** Plain HTTP, for whoever has to get past the API server. */
+  readonly etcdUrl: string;
   /** The API server accepts client certificates of this authority: common name is the user, organizations the groups. */
   readonly authority: Authority;
   /** Of the user `admin` in `system:masters`. */
@@ -79,6 +81,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
       port,
       folder,
       caPem: authority.caPem,
+      etcdUrl: etcd.url,
       authority,
       adminToken: tokens.admin,
       api,

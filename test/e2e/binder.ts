@@ -58,6 +58,8 @@ export interface BinderStart {
   readonly env?: Readonly<Record<string, string>>;
   /** The `berth` program; default: this release's. */
   readonly program?: string;
+  /** Milliseconds until it has to be ready. Default 60,000. */
+  readonly within?: number;
   /** Where another one has listened before; default: a free one. */
   readonly port?: number;
 }
@@ -96,7 +98,7 @@ export async function startBinder(plane: ControlPlane, start: BinderStart): Prom
   plane.onStop(() => running.stop());
   const url = `http${start.open ? "" : "s"}://127.0.0.1:${port}`;
   const get = (path: string) => fetchText(url, plane.caPem, path);
-  await waitUntilUp(running, async () => (await get("/readyz")).status === 200);
+  await waitUntilUp(running, async () => (await get("/readyz")).status === 200, start.within);
   const base64 = (pem: string) => Buffer.from(pem).toString("base64");
   return {
     url,
