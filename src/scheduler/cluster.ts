@@ -49,7 +49,7 @@ export interface Cluster {
   get(name: string): NodeEntry | undefined;
   putNode(node: PlacedNode): void;
   dropNode(name: string): void;
-  /** A pod as the watch shows it. True when it was on a node and is not any more. */
+  /** A pod as the watch shows it. True when it was on a node and is not any more, or takes something else of it. */
   putPod(pod: PlacedPod): boolean;
   /** A pod that is not there any more, or has ended. True when it was on a node. */
   dropPod(uid: string): boolean;
@@ -107,7 +107,7 @@ export function createCluster(unreadable: (pod: PlacedPod, problem: string) => v
       if (pod.nodeName === "" && known?.assumed === true) return false;
       take(pod.uid);
       if (pod.nodeName !== "" && !pod.terminal) place(pod, pod.nodeName, false);
-      return known !== undefined && (pod.terminal || pod.nodeName !== known.node);
+      return known !== undefined && takesOtherwise(known, byUid.get(pod.uid));
     },
     dropPod: (uid) => take(uid) !== undefined,
     assume(pod, node) {
@@ -118,6 +118,11 @@ export function createCluster(unreadable: (pod: PlacedPod, problem: string) => v
     },
     podOn: (uid) => byUid.get(uid),
   };
+}
+
+function takesOtherwise(before: PodEntry, now: PodEntry | undefined): boolean {
+  const requested = ({ usage }: PodEntry) => JSON.stringify(usage.requested);
+  return now?.node !== before.node || requested(now) !== requested(before);
 }
 
 /** The nodes by name. One without pods that is not known either is forgotten, and its slot given to another. */
