@@ -114,6 +114,7 @@ function stopPreemption(
 ): string[] {
   if (!preempts(profile)) return [];
   const path = ["profiles", index, "plugins", "postFilter", "disabled"];
+  for (const length of [3, 4]) ensureMap(document, path.slice(0, length));
   const disabled = document.getIn(path, true);
   if (isSeq(disabled)) disabled.add(document.createNode({ name: "DefaultPreemption" }));
   else document.setIn(path, document.createNode([{ name: "DefaultPreemption" }]));
@@ -125,6 +126,11 @@ function stopPreemption(
     );
   }
   return field(profile, "plugins") === undefined ? [] : [`preemption of profile ${index + 1} was on`];
+}
+
+/** setIn would make what YAML 1.1 calls an ordered map. */
+function ensureMap(document: Document, path: readonly (string | number)[]): void {
+  if (!isMap(document.getIn(path, true))) document.setIn(path, new YAMLMap(document.schema));
 }
 
 /** Puts the reason above `postFilter`, which is written line by line. */

@@ -108,7 +108,7 @@ const client: Judge = (facts) => {
     Boolean(config["keyFile"] || config["keyData"]),
   ];
   if (cert !== key) {
-    const reason = `the client ${cert ? "certificate has no key" : "key has no certificate"}: kube-scheduler does not start`;
+    const reason = `the client ${cert ? "certificate has no key" : "key has no certificate"}: kube-scheduler starts and presents none`;
     remarks.push({
       rule: "half-client-certificate",
       severity: "error",
