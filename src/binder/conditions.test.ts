@@ -28,6 +28,18 @@ function of({ election, synced = true, idle = 0, stopping = false, policies = []
   return conditions(parts as unknown as Parts, () => policies);
 }
 
+describe("readiness while policies come from a function", () => {
+  it("fails as long as a profile has none, and not because the function is away", () => {
+    const away = { profile: "fleet", source: "function", failures: 3, problem: "nothing listens there" } as const;
+    expect(of({ policies: [away] }).ready().problems).toEqual([
+      "profile fleet has no policy yet: nothing listens there",
+    ]);
+    const { ready, alive } = of({ policies: [{ ...away, version: "abc", ageSeconds: 900 }] });
+    expect([ready().problems, alive().problems]).toEqual([[], []]);
+    expect(alive().facts["policies"]).toMatchObject([{ ageSeconds: 900, problem: "nothing listens there" }]);
+  });
+});
+
 describe("readiness", () => {
   it("fails within one renewal while the API server answers 400 to the Lease, and holds again after (client-js #828)", async () => {
     const api = await fakeApi(({ method }, answer) => {

@@ -91,6 +91,17 @@ describe("checking a configuration", () => {
     }
   });
 
+  it("knows profiles that come from a function: callers may have them, and a file beside them needs none of its own", () => {
+    const beside = checkConfiguration(registry, ["fleet"]);
+    const callers = [{ name: "a", credentials: [{ path: "A_PATH" }], profiles: ["fleet"] }];
+    const { profiles: _, ...none } = valid;
+    expect(beside({ ...none, callers })).toMatchObject({ value: { profiles: [], callers } });
+    expect(faultsOf({ ...valid, callers })).toEqual(["callers[0].profiles[0]: is not a profile of this file"]);
+    expect(beside({ ...valid, callers: [], profiles: [{ name: "fleet", plugins: [] }] })).toMatchObject({
+      faults: [{ path: ["profiles", 0, "name"], message: "is the name of a profile that comes from a function" }],
+    });
+  });
+
   it("does not fail on documents that are nothing like a configuration", () => {
     for (const document of [null, [], "x", 7, { profiles: null, callers: {} }, { profiles: [null], callers: [7] }]) {
       expect(faultsOf(document).length).toBeGreaterThan(0);
