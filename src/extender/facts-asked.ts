@@ -36,7 +36,13 @@ export async function describe(c: Context, host: FactsHost, decider: Decider): P
   const tag = `"${decider.policy}"`;
   c.header("ETag", tag);
   c.header("Cache-Control", "no-cache");
-  return c.req.header("If-None-Match") === tag ? c.body(null, 304) : json(c, host, decider.describe() as object);
+  const known = namesTag(c.req.header("If-None-Match") ?? "", tag);
+  return known ? c.body(null, 304) : json(c, host, decider.describe() as object);
+}
+
+/** Whatever packs an answer on its way makes its tag a weak one (RFC 9110, 8.8.1 and 13.1.2). */
+function namesTag(header: string, tag: string): boolean {
+  return header.split(",").some((each) => each.trim().replace(/^W\//, "") === tag);
 }
 
 function parseQuestion(body: Uint8Array): JsonObject {

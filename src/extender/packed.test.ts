@@ -72,3 +72,10 @@ describe("Questions and answers that are packed", () => {
     expect(await answer.json()).toEqual({ error: "the body says that it is packed with gzip and is not" });
   });
 });
+
+test("the profile is not sent again to who has it, also when a gateway has packed it and made its tag a weak one", async () => {
+  const get = (known: string) => app.request("http://localhost/default", { headers: { "If-None-Match": known } });
+  const tag = (await get("none")).headers.get("etag");
+  for (const known of [`${tag}`, `W/${tag}`, `"other", W/${tag}`]) expect((await get(known)).status, known).toBe(304);
+  expect((await get('"default@000"')).status).toBe(200);
+});
