@@ -5,6 +5,7 @@ import { certsCommand } from "./commands/certs.ts";
 import { checkCommand } from "./commands/check.ts";
 import { configCommand } from "./commands/config.ts";
 import { devCommand } from "./commands/dev.ts";
+import { doctorCommand } from "./commands/doctor.ts";
 import { policyCommand } from "./commands/policy.ts";
 import { scheduleCommand } from "./commands/schedule.ts";
 import { serveCommand } from "./commands/serve.ts";
@@ -26,6 +27,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     .addCommand(scheduleCommand())
     .addCommand(policyCommand())
     .addCommand(certsCommand())
+    .addCommand(doctorCommand())
     .addCommand(checkCommand())
     .addCommand(configCommand());
   await program.parseAsync(argv);
