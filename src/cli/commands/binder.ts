@@ -13,10 +13,20 @@ export function binderCommand(): Command {
       "after",
       `
 Settings come from the environment, those of \`berth serve\` and:
-  BERTH_CONFIG           berth.yaml; when not set there is the profile gpushare-scheduler only
+  BERTH_CONFIG           berth.yaml, read again when it changes; without it and a function there is the profile
+                         gpushare-scheduler only
   BERTH_KUBECONFIG       a kubeconfig file; when not set, the service account of this pod
   BERTH_LEASE_NAMESPACE  where the Lease berth-binder lives; when not set, the namespace of the pod or the kubeconfig
   BERTH_GRACE_SECONDS    how long a promised device waits for its pod to be bound, 30 when not set
+
+Policies from a function:
+  BERTH_FUNCTION_URL         https://host, without a profile
+  BERTH_FUNCTION_PROFILES    the profiles that come from it, such as gpu,batch
+  BERTH_FUNCTION_TOKEN_FILE  a file with its bearer token, read again whenever it is used (or BERTH_FUNCTION_TOKEN)
+  BERTH_FUNCTION_CA          a file with the authority of its certificate; when not set, the system's
+  BERTH_FUNCTION_SECONDS     between two looks for a new policy, 3 when not set
+  BERTH_POLICY_CACHE         a directory for the last good policies, in force at start while the function is away
+  BERTH_CLUSTER              a name of this cluster: with it a cluster sees one version during a gradual deployment
 
 Example, in place of gpushare's scheduler extender, on the host of kube-scheduler:
   BERTH_LISTEN=127.0.0.1:32766 BERTH_OPEN=loopback BERTH_KUBECONFIG=/etc/kubernetes/berth.conf npx berth binder`,
