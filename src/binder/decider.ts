@@ -90,10 +90,15 @@ export async function decideLive(
   verb: DecisionVerb,
   args: Pick<ExtenderArgs, "pod" | "nodes">,
 ): Promise<Decision | Undecided> {
-  await Promise.all(args.nodes.map(({ name }) => live.state.nodes.wait(name, NEW_NODE_MS)));
   const look = () => args.nodes.map(({ name }) => live.state.nodes.get(name));
+  let found = look();
+  if (found.includes(undefined)) {
+    await Promise.all(args.nodes.map(({ name }) => live.state.nodes.wait(name, NEW_NODE_MS)));
+    found = look();
+  }
   const policy = await policyFor(live, args.pod, look);
-  const found = look();
+  // Nodes may have changed while a function was asked.
+  if (live.far) found = look();
   const { uid, priority, request } = placedPod(args.pod);
   const viewpoint = { for: { uid, priority } };
   const now = live.now();
@@ -104,7 +109,7 @@ export async function decideLive(
     nodes: open.map((node) => liveNode(live, node, viewpoint)),
     around: live.around,
   });
-  if ("error" in decision) return decision;
+  if ("error" in decision || open.length === found.length) return decision;
   const rows = new Map(open.map(({ name }, index) => [name, decision.rows[index] as Row]));
   return {
     ...decision,

@@ -3,9 +3,9 @@ import { devicesOf, type Viewpoint } from "../placement/usage.ts";
 import type { FleetFacts } from "../policy/facts.ts";
 import { objectLookup } from "../policy/lookup.ts";
 import { type Policy, viewsOf } from "../policy/policy.ts";
-import type { Lookup, Unreadable, View } from "../policy/view.ts";
+import type { Known, Lookup, Unreadable, View } from "../policy/view.ts";
 import { everyView } from "../policy/view-table.ts";
-import { devices } from "../policy/views/devices.ts";
+import { type Devices, devices } from "../policy/views/devices.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { Far } from "../remote/far.ts";
 import type { State } from "./state.ts";
@@ -13,6 +13,8 @@ import type { State } from "./state.ts";
 /** A policy with the cluster it is asked about. */
 export interface LivePolicy {
   readonly policy: Policy;
+  /** The same policy, quick on nodes that are alike; for decisions, not for explanations. */
+  readonly quick: Policy;
   readonly facts: FleetFacts;
   readonly around: Lookup;
   readonly state: State;
@@ -33,14 +35,17 @@ export function nameOf({ policy }: Pick<LivePolicy, "policy">): string {
  * @param nodes gives the nodes as they are when it is called; decide by what it gives afterwards
  */
 export async function policyFor(
-  { policy, far }: LivePolicy,
+  { quick, far }: LivePolicy,
   pod: JsonObject,
   nodes: () => readonly (PlacedNode | undefined)[],
 ): Promise<Policy> {
-  return far ? far.withRows(pod, () => nodes().flatMap((node) => (node ? [node.object] : []))) : policy;
+  return far ? far.withRows(pod, () => nodes().flatMap((node) => (node ? [node.object] : []))) : quick;
 }
 
-/** A node's facts: its devices as they are held now, everything else as the node itself says. */
+/** Of most nodes of most clusters. */
+const NO_DEVICES: Known<Devices> = { value: { generation: 0, devices: {} } };
+
+/** A node's facts, for one decision: its devices as they are held now, everything else as the node itself says. */
 export function liveNode(
   { state, now }: LivePolicy,
   node: PlacedNode,
@@ -48,8 +53,12 @@ export function liveNode(
   claims?: readonly Claim[],
 ): Lookup {
   const read = objectLookup(node.object, now());
-  return <T>(view: View<T>): T | Unreadable =>
-    view.name === devices.name ? ({ value: devicesOf(node, state.usage(node, viewpoint, claims)) } as T) : read(view);
+  let held: Known<Devices> | undefined = node.devices.length === 0 ? NO_DEVICES : undefined;
+  return <T>(view: View<T>): T | Unreadable => {
+    if (view.name !== devices.name) return read(view);
+    held ??= { value: devicesOf(node, state.usage(node, viewpoint, claims)) };
+    return held as T;
+  };
 }
 
 /**

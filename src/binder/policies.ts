@@ -1,3 +1,4 @@
+import { judgingAlike } from "../policy/alike.ts";
 import type { CallerConfiguration, Configuration } from "../policy/configuration.ts";
 import type { FleetFacts } from "../policy/facts.ts";
 import { fleetLookup } from "../policy/lookup.ts";
@@ -6,6 +7,7 @@ import { loadPolicies } from "../policy/profile.ts";
 import { registry } from "../policy/registry.ts";
 import type { Far } from "../remote/far.ts";
 import type { PolicySource } from "../remote/source.ts";
+import { isStandIn } from "../remote/stand-in.ts";
 import { GPUSHARE_PROFILE, gpusharePolicy, noFacts } from "./gpushare.ts";
 import type { LivePolicy } from "./live.ts";
 
@@ -92,6 +94,7 @@ export function livePolicies(own: OwnPolicies["profiles"], joining: Joining): Li
 }
 
 function join({ policy, facts }: Loaded, { state, now, far: farOf }: Joining): LivePolicy {
-  const far = farOf?.(policy);
-  return { policy, facts, around: fleetLookup(facts), state, now, ...(far && { far }) };
+  const quick = judgingAlike(policy, isStandIn);
+  const far = farOf?.(quick);
+  return { policy, quick, facts, around: fleetLookup(facts), state, now, ...(far && { far }) };
 }
