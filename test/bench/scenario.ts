@@ -4,9 +4,9 @@ import { buildNodes } from "../controlplane/nodes.ts";
 import { buildPod } from "../controlplane/pods.ts";
 
 /** The label by which the filter keeps three quarters of the nodes. */
-const POOL = "berth.dev/pool";
+export const POOL = "berth.dev/pool";
 
-const REQUIRED = { [POOL]: ["general", "batch", "web"] };
+export const REQUIRED = { [POOL]: ["general", "batch", "web"] };
 
 const LABELS = {
   instanceType: "node.kubernetes.io/instance-type",

@@ -17,6 +17,8 @@ export interface GoExtenderOptions {
   readonly policy: GoPolicy;
   /** Which encoding/json: Go's own or the one of GOEXPERIMENT=jsonv2. Default `v1`. */
   readonly json?: "v1" | "v2";
+  /** Of the cluster whose nodes it follows: it then takes names only, and the nodes from its informer. */
+  readonly kubeconfig?: string;
   /** For its files and log. */
   readonly folder: string;
   /** The server's certificate and the CA that signed it; without them plain HTTP. */
@@ -49,6 +51,7 @@ export async function startGoExtender(options: GoExtenderOptions): Promise<GoExt
   await writeFile(file("policy.json"), JSON.stringify(options.policy));
   const port = await freePort();
   const args = [`-listen=127.0.0.1:${port}`, `-policy=${file("policy.json")}`];
+  if (options.kubeconfig !== undefined) args.push(`-kubeconfig=${options.kubeconfig}`);
   if (options.tls !== undefined) {
     await writeFile(file("crt"), options.tls.certPem);
     await writeFile(file("key"), options.tls.keyPem, { mode: 0o600 });

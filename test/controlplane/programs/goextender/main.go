@@ -17,13 +17,14 @@ func main() {
 	cert := flag.String("cert", "", "file with the server's certificate; without it plain HTTP")
 	key := flag.String("key", "", "file with the certificate's key")
 	policyFile := flag.String("policy", "", "JSON file with require and prices")
+	kubeconfig := flag.String("kubeconfig", "", "of the cluster whose nodes are followed; with it requests have names only")
 	flag.Parse()
-	if err := run(*address, *cert, *key, *policyFile); err != nil {
+	if err := run(*address, *cert, *key, *policyFile, *kubeconfig); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(address, cert, key, policyFile string) error {
+func run(address, cert, key, policyFile, kubeconfig string) error {
 	if (cert == "") != (key == "") {
 		return errors.New("-cert and -key belong together")
 	}
@@ -31,12 +32,18 @@ func run(address, cert, key, policyFile string) error {
 	if err != nil {
 		return err
 	}
+	var source nodeSource = wholeNodes{}
+	if kubeconfig != "" {
+		if source, err = watchNodes(kubeconfig); err != nil {
+			return err
+		}
+	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("listening on %s\n", listener.Addr())
-	server := &http.Server{Handler: routes(policy, wholeNodes{})}
+	server := &http.Server{Handler: routes(policy, source)}
 	if cert == "" {
 		return server.Serve(listener)
 	}
