@@ -1,4 +1,4 @@
-import { chunksFrom, type ReadChunks } from "../extender/body.ts";
+import { type Pour, pourReader } from "../extender/body.ts";
 
 /** workerd hands out 4 KB at a time unless the reader brings a buffer and asks for it to be filled. */
 const CHUNK = 256 * 1024;
@@ -12,9 +12,9 @@ interface ByteReader {
   cancel(): Promise<void>;
 }
 
-/** The chunks of a body in workerd, large and read into one buffer. */
-export const cloudflareChunks: ReadChunks = ({ body }) => {
-  if (!body) return [];
+/** Takes a body in workerd in large chunks, read into one buffer. */
+export const cloudflarePour: Pour = async ({ body }, _, take) => {
+  if (!body) return;
   const reader = body.getReader({ mode: "byob" }) as ByteReader;
   let buffer = new ArrayBuffer(CHUNK);
   const read = async () => {
@@ -23,5 +23,5 @@ export const cloudflareChunks: ReadChunks = ({ body }) => {
     if (result.value) buffer = result.value.buffer;
     return result;
   };
-  return chunksFrom(read, () => reader.cancel());
+  await pourReader({ read, cancel: () => reader.cancel() }, take);
 };

@@ -15,6 +15,7 @@ import {
 } from "./server-certificate.ts";
 
 export { ListenError } from "./listen-error.ts";
+export { listenerPour } from "./listener-body.ts";
 export type { FetchApp, ListenerEnv } from "./listener-requests.ts";
 export type { TlsFiles } from "./server-certificate.ts";
 

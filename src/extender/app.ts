@@ -1,23 +1,14 @@
 import { type Context, Hono } from "hono";
-import { readArgs } from "../protocol/args.ts";
 import { ShapeError } from "../protocol/scan.ts";
 import { type Admitted, admit, type Turned } from "./admit.ts";
-import {
-  type BodyOptions,
-  BrokenBodyError,
-  DEFAULT_BODY_LIMIT,
-  discardBody,
-  type ReadChunks,
-  readBody,
-  SpareBuffer,
-} from "./body.ts";
+import { type BodyOptions, BrokenBodyError, DEFAULT_BODY_LIMIT, discardBody, type Pour, readBody } from "./body.ts";
 import type { Identify, Peer } from "./callers.ts";
-import { answerCluster, barred, type ClusterVerbs, podUid } from "./cluster-verbs.ts";
-import { decideAndAnswer } from "./decide.ts";
+import { answerCluster, barred, type ClusterVerbs } from "./cluster-verbs.ts";
 import type { Deciders, DecisionVerb } from "./decider.ts";
 import { describe, evaluate } from "./facts-asked.ts";
 import { createHealth, type Health } from "./health.ts";
 import type { Log } from "./log.ts";
+import { answerCall } from "./scheduler-verbs.ts";
 
 /** What a runtime brings to the app. */
 export interface Host {
@@ -31,7 +22,7 @@ export interface Host {
   /** The largest body in bytes. */
   readonly bodyLimit?: number;
   /** How bodies are read where the runtime has a better way than its default reader. */
-  readonly chunks?: ReadChunks;
+  readonly pour?: Pour;
   /** True where nothing between the app and its callers packs answers; Cloudflare does so by itself. */
   readonly packs?: boolean;
   /** bind and preempt, where the cluster is at hand; without it they are not answered. */
@@ -41,7 +32,6 @@ export interface Host {
 /** A host, with what one app keeps between requests. */
 interface Serving extends Host {
   readonly health: Health;
-  readonly spare: SpareBuffer;
 }
 
 /** The extender as a Hono app; its handlers log through a log that knows the request. */
@@ -53,7 +43,6 @@ export type App = Hono<{ readonly Variables: { log: Log } }>;
  */
 export function createApp(host: Host): App {
   const health = createHealth(host.now);
-  const spare = new SpareBuffer();
   const app: App = new Hono();
   app.use(async (c, next) => {
     const request = crypto.randomUUID();
@@ -63,7 +52,7 @@ export function createApp(host: Host): App {
   });
   app.get("/healthz", (c) => c.json(health.report()));
   app.all("/healthz", (c) => c.json({ error: "healthz is asked with GET" }, 405, { Allow: "GET" }));
-  app.all("*", (c) => serve(c, { ...host, log: c.get("log"), health, spare }));
+  app.all("*", (c) => serve(c, { ...host, log: c.get("log"), health }));
   app.onError((error, c) => {
     if (error instanceof BrokenBodyError) {
       c.get("log")("info", "a client left before its request was read", { cause: error.message });
@@ -84,23 +73,32 @@ async function serve(c: Context, host: Serving): Promise<Response> {
   if ("status" in admitted) return turnAway(c, host, admitted);
   c.header("Berth-Policy", admitted.decider.policy);
   if (admitted.verb === "describe") return describe(c, host, admitted.decider);
-  const options = bodyOptions(c, host);
-  const body = await readBody(request, options);
-  if (!body)
-    return refuse(c, 413, `the body is larger than ${options.limit} bytes: raise the limit or send fewer nodes`);
   try {
-    return await dispatch(c, { host, admitted, body });
+    return await answer(c, host, admitted);
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error;
     host.log("warn", "request refused", { caller: admitted.caller.name, verb: admitted.verb, error: error.message });
     return refuse(c, 400, error.message);
-  } finally {
-    host.spare.give(body);
   }
 }
 
-function bodyOptions(c: Context, { bodyLimit = DEFAULT_BODY_LIMIT, chunks, spare }: Serving): BodyOptions {
-  return { limit: bodyLimit, spare, ...(chunks && { chunks: chunks(c.req.raw, c.env) }) };
+function bodyOptions(c: Context, { bodyLimit = DEFAULT_BODY_LIMIT, pour }: Serving): BodyOptions {
+  return { limit: bodyLimit, ...(pour && { pour: (take) => pour(c.req.raw, c.env, take) }) };
+}
+
+async function answer(c: Context, host: Serving, admitted: Admitted): Promise<Response> {
+  const { verb, decider } = admitted;
+  if (verb === "filter" || verb === "prioritize") return answerScheduler(verb, c, { host, admitted });
+  const options = bodyOptions(c, host);
+  const body = await readBody(c.req.raw, options);
+  if (!body) return tooLarge(c, options);
+  if (verb === "evaluate") return evaluate(c, host, { decider, body });
+  if (host.cluster) return answerInCluster(c, { host, admitted, body }, host.cluster);
+  return refuse(c, 404, `${verb} is not answered here: it is the binder's verb`);
+}
+
+function tooLarge(c: Context, { limit }: BodyOptions): Response {
+  return refuse(c, 413, `the body is larger than ${limit} bytes: raise the limit or send fewer nodes`);
 }
 
 interface Work {
@@ -109,32 +107,22 @@ interface Work {
   readonly body: Uint8Array;
 }
 
-async function dispatch(c: Context, work: Work): Promise<Response> {
-  switch (work.admitted.verb) {
-    case "filter":
-    case "prioritize":
-      return await answerScheduler(work.admitted.verb, c, work);
-    case "evaluate":
-      return await evaluate(c, work.host, { decider: work.admitted.decider, body: work.body });
-    default:
-      if (work.host.cluster) return await answerInCluster(c, work, work.host.cluster);
-      return refuse(c, 404, `${work.admitted.verb} is not answered here: it is the binder's verb`);
-  }
-}
-
-async function answerScheduler(verb: DecisionVerb, c: Context, work: Work): Promise<Response> {
-  const { host, admitted, body } = work;
+async function answerScheduler(
+  verb: DecisionVerb,
+  c: Context,
+  { host, admitted }: Omit<Work, "body">,
+): Promise<Response> {
   const started = host.now();
+  const body = bodyOptions(c, host);
+  const answer = await answerCall({ request: c.req.raw, body, decider: admitted.decider, verb });
+  if (!answer) return tooLarge(c, body);
   host.health.called(verb);
-  const args = readArgs(body, admitted.decider.wanted);
-  const decider = admitted.decider.for?.(verb, podUid(args.pod)) ?? admitted.decider;
-  c.header("Berth-Policy", decider.policy);
-  const answer = await decideAndAnswer(decider, verb, args);
+  c.header("Berth-Policy", answer.policy);
   if (answer.error !== undefined && verb === "prioritize") host.health.gaveZeros();
   host.log(answer.error === undefined ? "info" : "error", "decision", {
     caller: admitted.caller.name,
     ...answer.fields,
-    bytes: body.byteLength,
+    bytes: answer.bytes,
     milliseconds: host.now() - started,
   });
   return c.body(answer.body, 200, { "Content-Type": "application/json" });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BrokenBodyError, DISCARDED_BYTES, discardBody, readBody, SpareBuffer } from "./body.ts";
+import { BrokenBodyError, DISCARDED_BYTES, discardBody, readBody } from "./body.ts";
 
 /** A body that counts the chunks it has given. */
 function counting(chunks: Iterable<Uint8Array>) {
@@ -87,20 +87,6 @@ describe("reading a body", () => {
 
   it("takes a body of exactly the limit", async () => {
     expect((await readBody(post(streamOf([megabyte])), { limit: megabyte.length }))?.byteLength).toBe(megabyte.length);
-  });
-});
-
-describe("the spare buffer", () => {
-  it("is lent to one request at a time, and a shorter body shows nothing of a longer one before it", async () => {
-    const spare = new SpareBuffer();
-    const first = await readBody(post("a long body of somebody else"), { limit: 100, spare });
-    const meanwhile = await readBody(post("another"), { limit: 100, spare });
-    expect(new TextDecoder().decode(first)).toBe("a long body of somebody else");
-    spare.give(first as Uint8Array);
-    spare.give(meanwhile as Uint8Array);
-    const next = await readBody(post("short"), { limit: 100, spare });
-    expect(next?.buffer).toBe(first?.buffer);
-    expect(new TextDecoder().decode(next)).toBe("short");
   });
 });
 

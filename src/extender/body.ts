@@ -1,44 +1,25 @@
+import type { Pieces } from "../protocol/window.ts";
+
 /** Bodies above this many bytes are refused unless the host says otherwise. */
 export const DEFAULT_BODY_LIMIT = 32 * 1024 * 1024;
 
+/** Takes a chunk of a body, whose bytes count during the call only, and answers whether it wants another. */
+export type Take = (chunk: Uint8Array) => boolean;
+
 /**
- * Cuts a request's body into chunks, each valid until the next is asked for; none when there is no body. Leaving the
- * loop early gives the rest up.
+ * Hands a request's body to `take`, chunk by chunk, and resolves at its end; what `take` no longer wants is given up.
+ * `take` never throws. Rejects when the body breaks off.
  *
  * @param env what the runtime told the app beside the request
  */
-export type ReadChunks = (request: Request, env: unknown) => AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+export type Pour = (request: Request, env: unknown, take: Take) => Promise<void>;
 
 /** How one request's body is read. */
 export interface BodyOptions {
   /** The most bytes that are taken. */
   readonly limit: number;
-  /** The body in chunks, where the runtime has a better way than its default reader. */
-  readonly chunks?: ReturnType<ReadChunks>;
-  /** Where the bytes may be put. */
-  readonly spare?: SpareBuffer;
-}
-
-/**
- * One buffer kept between requests: a fresh one of many megabytes for each costs more in page faults and garbage
- * collections than walking its bytes does.
- */
-export class SpareBuffer {
-  #buffer: Uint8Array | undefined;
-
-  /** The spare one, if it is there and large enough, or a new one of at least this many bytes. */
-  take(size: number): Uint8Array {
-    const spare = this.#buffer;
-    if (!spare || spare.byteLength < size) return new Uint8Array(size);
-    this.#buffer = undefined;
-    return spare;
-  }
-
-  /** Gives the bytes of a body back: nobody may look at them any more. */
-  give(bytes: Uint8Array): void {
-    const whole = new Uint8Array(bytes.buffer);
-    if (whole.byteLength > (this.#buffer?.byteLength ?? 0)) this.#buffer = whole;
-  }
+  /** The body's way to a `take`, where the runtime has a better one than its default reader. */
+  readonly pour?: (take: Take) => Promise<void>;
 }
 
 const FIRST_BUFFER = 64 * 1024;
@@ -54,31 +35,39 @@ export class BrokenBodyError extends Error {
   override readonly name = "BrokenBodyError";
 }
 
+/** What a body was read to, and how many bytes it had. */
+export interface ReadBody<T> {
+  readonly value: T;
+  readonly bytes: number;
+}
+
 /**
- * Reads a request's body, counting real bytes.
+ * Reads a request's body while it arrives, counting real bytes. A body that cannot be read is still taken to its end, so
+ * that the answer arrives and the connection can carry on.
  *
- * @returns the bytes, or undefined when there are more than `limit`; the rest is then discarded
- * @throws {BrokenBodyError} when the body ends before its end
+ * @param begin gets the length that the client promises, where it promises one
+ * @returns undefined when there are more bytes than `limit`; the rest is then discarded
+ * @throws {BrokenBodyError} when the body ends before its end, and whatever the reading throws
  */
-export async function readBody(request: Request, options: BodyOptions): Promise<Uint8Array | undefined> {
-  const { limit } = options;
+export async function readPieces<T>(
+  request: Request,
+  options: BodyOptions,
+  begin: (length: number | undefined) => Pieces<T>,
+): Promise<ReadBody<T> | undefined> {
   const declared = declaredLength(request);
-  if (declared !== undefined && declared > limit) {
-    await discardBody(request, options);
-    return undefined;
-  }
-  let buffer: Growing | undefined = new Growing(
-    (options.spare ?? new SpareBuffer()).take(declared ?? FIRST_BUFFER),
-    limit,
-  );
-  let seen = 0;
-  for await (const chunk of arriving(request, options)) {
-    seen += chunk.byteLength;
-    if (seen > DISCARDED_BYTES) return undefined;
-    if (seen > limit) buffer = undefined;
-    buffer?.append(chunk);
-  }
-  return buffer?.bytes();
+  const tooLong = declared !== undefined && declared > options.limit;
+  let reading = tooLong ? undefined : guarded(begin(declared));
+  const bytes = await pourBody(request, options, (chunk, seen) => {
+    if (seen > options.limit) reading = undefined;
+    reading?.push(chunk);
+  });
+  return reading && { value: reading.end(), bytes };
+}
+
+/** Reads a request's body whole, as {@link readPieces} does. */
+export async function readBody(request: Request, options: BodyOptions): Promise<Uint8Array | undefined> {
+  const read = await readPieces(request, options, (length) => collect(length ?? FIRST_BUFFER));
+  return read?.value;
 }
 
 /**
@@ -86,12 +75,27 @@ export async function readBody(request: Request, options: BodyOptions): Promise<
  *
  * @throws {BrokenBodyError} when the body ends before its end
  */
-export async function discardBody(request: Request, options: Pick<BodyOptions, "chunks">): Promise<void> {
-  let seen = 0;
-  for await (const chunk of arriving(request, options)) {
-    seen += chunk.byteLength;
-    if (seen > DISCARDED_BYTES) return;
-  }
+export async function discardBody(request: Request, options: Pick<BodyOptions, "pour">): Promise<void> {
+  await pourBody(request, options, () => undefined);
+}
+
+/** The same reading, whose first error is kept for the end. */
+function guarded<T>(reading: Pieces<T>): Pieces<T> {
+  let fault: { readonly error: unknown } | undefined;
+  return {
+    push: (bytes) => {
+      if (fault) return;
+      try {
+        reading.push(bytes);
+      } catch (error) {
+        fault = { error };
+      }
+    },
+    end: () => {
+      if (fault) throw fault.error;
+      return reading.end();
+    },
+  };
 }
 
 /** The length the client promises, where it promises one. */
@@ -100,67 +104,75 @@ function declaredLength(request: Request): number | undefined {
   return header !== null && /^\d{1,15}$/.test(header) ? Number(header) : undefined;
 }
 
-/** One buffer that grows, so that a large body is never held twice for long. */
-class Growing {
-  #buffer: Uint8Array;
-  #length = 0;
-  readonly #limit: number;
-
-  constructor(buffer: Uint8Array, limit: number) {
-    this.#buffer = buffer;
-    this.#limit = limit;
-  }
-
-  /** Takes a chunk that does not pass the limit. */
-  append(chunk: Uint8Array): void {
-    const length = this.#length + chunk.byteLength;
-    if (length > this.#buffer.byteLength) {
-      const grown = new Uint8Array(Math.min(this.#limit, Math.max(length, this.#buffer.byteLength * 2)));
-      grown.set(this.#buffer.subarray(0, this.#length));
-      this.#buffer = grown;
-    }
-    this.#buffer.set(chunk, this.#length);
-    this.#length = length;
-  }
-
-  bytes(): Uint8Array {
-    return this.#buffer.subarray(0, this.#length);
-  }
+/** One buffer that grows, so that a body is never held twice for long. */
+function collect(length: number): Pieces<Uint8Array> {
+  let buffer = new Uint8Array(length);
+  let filled = 0;
+  return {
+    push: (bytes) => {
+      const needed = filled + bytes.byteLength;
+      if (needed > buffer.byteLength) {
+        const grown = new Uint8Array(Math.max(needed, buffer.byteLength * 2));
+        grown.set(buffer.subarray(0, filled));
+        buffer = grown;
+      }
+      buffer.set(bytes, filled);
+      filled = needed;
+    },
+    end: () => buffer.subarray(0, filled),
+  };
 }
 
-/** The chunks of a body; whatever reading them throws is the other side's doing. */
-async function* arriving(request: Request, { chunks }: Pick<BodyOptions, "chunks">): AsyncGenerator<Uint8Array> {
+/**
+ * Takes a body to its end, or up to what is worth taking of a body that nobody will use.
+ *
+ * @param take gets each chunk, and how many bytes there have been with it
+ * @returns how many bytes came
+ */
+async function pourBody(
+  request: Request,
+  { pour }: Pick<BodyOptions, "pour">,
+  take: (chunk: Uint8Array, seen: number) => void,
+): Promise<number> {
+  let seen = 0;
+  const taking: Take = (chunk) => {
+    seen += chunk.byteLength;
+    take(chunk, seen);
+    return seen <= DISCARDED_BYTES;
+  };
   try {
-    yield* chunks ?? streamChunks(request);
+    await (pour?.(taking) ?? pourStream(request, taking));
   } catch (cause) {
+    // Whatever reading throws is the other side's doing.
     throw new BrokenBodyError(cause instanceof Error ? cause.message : String(cause), { cause });
   }
+  return seen;
 }
 
-/** The chunks of a body as Fetch hands them out. */
-async function* streamChunks({ body, bodyUsed }: Request): AsyncGenerator<Uint8Array, undefined, undefined> {
+/** A body as Fetch hands it out. */
+async function pourStream({ body, bodyUsed }: Request, take: Take): Promise<void> {
   if (!body || bodyUsed) return;
   const reader = body.getReader();
-  yield* chunksFrom(
-    () => reader.read(),
-    () => reader.cancel(),
-  );
+  await pourReader({ read: () => reader.read(), cancel: () => reader.cancel() }, take);
 }
 
-/** Yields what `read` gives until it is done; leaving the loop early, or a failing read, cancels the body. */
-export async function* chunksFrom(
-  read: () => Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>,
-  cancel: () => Promise<void>,
-): AsyncGenerator<Uint8Array, undefined, undefined> {
+/** What hands out the chunks of a stream. */
+export interface ChunkReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
+/** Gives `take` what a reader reads until either is done; a stream that is not read to its end is cancelled. */
+export async function pourReader(reader: ChunkReader, take: Take): Promise<void> {
   let finished = false;
   try {
-    while (!finished) {
-      const { done, value } = await read();
-      if (value && value.byteLength > 0) yield value;
+    for (let wanted = true; wanted && !finished; ) {
+      const { done, value } = await reader.read();
+      if (value && value.byteLength > 0) wanted = take(value);
       finished = done;
     }
   } finally {
     // A body that has failed already cannot be cancelled, and nobody minds.
-    if (!finished) await cancel().catch(() => undefined);
+    if (!finished) await reader.cancel().catch(() => undefined);
   }
 }

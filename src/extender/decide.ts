@@ -3,11 +3,13 @@ import type { Refusal, Row } from "../policy/run.ts";
 import { filterAnswer, filterError, prioritizeAnswer } from "../protocol/answer.ts";
 import type { ExtenderArgs } from "../protocol/args.ts";
 import { field, type Json } from "../protocol/json.ts";
-import type { Decider, Decision, DecisionVerb } from "./decider.ts";
+import { ShapeError } from "../protocol/scan.ts";
+import { type AnswerBody, bodyOf } from "./answer-body.ts";
+import type { Decision, DecisionVerb, Undecided } from "./decider.ts";
 
 /** An answer's bytes and what the log says of the decision behind it. */
 export interface Answer {
-  readonly body: Uint8Array<ArrayBuffer>;
+  readonly body: AnswerBody;
   readonly fields: Readonly<Record<string, unknown>>;
   /** Set when nothing could be decided. */
   readonly error?: string;
@@ -22,16 +24,27 @@ const LONGEST_NAME = 253;
 /** The path of a field and what is wrong with it; both may hold text of the request. */
 const LONGEST_FAULT = 512;
 
-/** Decides one request and writes the answer in the form that was asked for. */
-export async function decideAndAnswer(decider: Decider, verb: DecisionVerb, args: ExtenderArgs): Promise<Answer> {
-  const outcome = await decider.decide(verb, args);
-  const fields = describeQuestion(decider, verb, args);
+/** A question that was decided. */
+export interface Asked {
+  /** `<profile>@<version>` that decided it. */
+  readonly policy: string;
+  readonly verb: DecisionVerb;
+  readonly args: ExtenderArgs;
+}
+
+/**
+ * Writes what was decided in the form that was asked for.
+ *
+ * @throws {ShapeError} when a node fits whose bytes are gone, which takes a body that names its pod twice
+ */
+export function answerOutcome(outcome: Decision | Undecided, { policy, verb, args }: Asked): Answer {
+  const fields = describeQuestion(policy, verb, args);
   if ("error" in outcome) {
     const body = verb === "filter" ? filterError(outcome.error) : prioritizeAnswer(scored(args, []));
     return { body, fields: { ...fields, error: outcome.error }, error: outcome.error };
   }
   const refused = { ...fields, ...describeRefusals(args, outcome.rows) };
-  if (verb === "filter") return { body: filterBody(args, outcome.rows), fields: refused };
+  if (verb === "filter") return { body: bodyOf(filterBody(args, outcome.rows)), fields: refused };
   const scores = rankRows(outcome);
   return {
     body: prioritizeAnswer(scored(args, scores)),
@@ -50,7 +63,7 @@ function scored(args: ExtenderArgs, scores: readonly number[]) {
   return args.nodes.map(({ name }, index) => ({ name, score: scores[index] ?? 0 }));
 }
 
-function filterBody(args: ExtenderArgs, rows: readonly Row[]): Uint8Array<ArrayBuffer> {
+function filterBody(args: ExtenderArgs, rows: readonly Row[]): readonly Uint8Array[] {
   const failed = new Map<string, string>();
   const unresolvable = new Map<string, string>();
   const kept = args.nodes.filter(({ name }, index) => {
@@ -58,6 +71,9 @@ function filterBody(args: ExtenderArgs, rows: readonly Row[]): Uint8Array<ArrayB
     if (refusal) (refusal.unresolvable ? unresolvable : failed).set(name, refusal.reason);
     return refusal === undefined;
   });
+  if (args.form === "nodes" && kept.some(({ raw }) => raw === undefined)) {
+    throw new ShapeError("Pod comes again behind Nodes, and is another pod: name it once");
+  }
   return filterAnswer({ form: args.form, kept, failed, unresolvable });
 }
 
@@ -65,10 +81,10 @@ function refusalOf(row: Row | undefined): Refusal | undefined {
   return row && "refusal" in row ? row.refusal : undefined;
 }
 
-function describeQuestion(decider: Decider, verb: DecisionVerb, args: ExtenderArgs) {
+function describeQuestion(policy: string, verb: DecisionVerb, args: ExtenderArgs) {
   const metadata = field(args.pod, "metadata");
   return {
-    policy: decider.policy,
+    policy,
     verb,
     pod: `${textOf(metadata, "namespace") ?? "default"}/${textOf(metadata, "name") ?? ""}`,
     uid: textOf(metadata, "uid") ?? null,

@@ -1,6 +1,6 @@
 import type { Column } from "../policy/rank.ts";
 import type { Row } from "../policy/run.ts";
-import type { ExtenderArgs } from "../protocol/args.ts";
+import type { ExtenderArgs, RequestNode } from "../protocol/args.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { PathTree } from "../protocol/paths.ts";
 
@@ -21,6 +21,14 @@ export interface Undecided {
   readonly error: string;
 }
 
+/** A filter that began with the pod alone. */
+export interface Filtering {
+  /** Judges a node that has just been read; false when it does not fit. */
+  readonly keep: (node: RequestNode) => boolean;
+  /** The decision for these nodes, from what was judged before and what was not yet. */
+  decide(nodes: readonly RequestNode[]): Decision | Undecided;
+}
+
 /**
  * One profile as the extender asks it. The function answers from the request alone, the in-cluster binder from what
  * it watches: the app on top is the same.
@@ -31,6 +39,8 @@ export interface Decider {
   /** What has to be read of each node of a request. */
   readonly wanted: PathTree;
   decide(verb: DecisionVerb, args: ExtenderArgs): Promise<Decision | Undecided>;
+  /** Begins to filter for a pod whose nodes, in nodes form, still arrive. Absent where all has to be there first. */
+  filtering?(pod: JsonObject): Filtering;
   /** Answers a question in facts; see docs/protocol.md. Throws ShapeError for a question that makes no sense. */
   evaluate(question: JsonObject): Promise<unknown>;
   /** The profile as data, for a host that decides by it itself and for people. */

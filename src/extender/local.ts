@@ -2,13 +2,13 @@ import type { FleetFacts } from "../policy/facts.ts";
 import { fleetLookup, objectLookup } from "../policy/lookup.ts";
 import { columnsOf, nodePaths, type Policy, viewsOf } from "../policy/policy.ts";
 import type { PolicySet } from "../policy/profile.ts";
-import { type Cycle, PluginError, prepare, type Row } from "../policy/run.ts";
 import type { Lookup } from "../policy/view.ts";
 import type { ExtenderArgs } from "../protocol/args.ts";
 import { pathTree } from "../protocol/paths.ts";
 import type { Decider, Deciders, Decision, DecisionVerb, Undecided } from "./decider.ts";
 import { describeProfile } from "./describe.ts";
 import { evaluateFacts } from "./evaluate.ts";
+import { beginCycle, filterRow, startFiltering, undecidedOr } from "./filtering.ts";
 
 /**
  * Deciders that know only what a request carries, and the facts of the fleet.
@@ -43,6 +43,10 @@ function localDecider(local: Local): Decider {
       const nodes = args.nodes.map((node) => objectLookup(node.object, time));
       return decideByFacts(policy, verb, { pod: objectLookup(args.pod, time), nodes, around: local.around });
     },
+    filtering: (pod) =>
+      blind === undefined
+        ? startFiltering({ policy, pod, around: local.around, time: local.now() })
+        : { keep: () => false, decide: () => ({ error: blind }) },
     evaluate: async (question) => evaluateFacts(policy, local.around, question),
     describe: () => describeProfile(policy, local.facts),
   };
@@ -58,21 +62,11 @@ export interface Facts {
 
 /** Decides by facts, wherever they come from. */
 export function decideByFacts(policy: Policy, verb: DecisionVerb, { pod, nodes, around }: Facts): Decision | Undecided {
-  try {
-    const cycle = prepare(policy, pod, around);
-    if ("unreadable" in cycle) return { error: `plugin ${cycle.plugin}: pod field ${cycle.unreadable}` };
-    return { columns: columnsOf(policy), rows: verb === "filter" ? filterRows(cycle, nodes) : cycle.rows(nodes) };
-  } catch (error) {
-    if (error instanceof PluginError) return { error: error.message };
-    throw error;
-  }
-}
-
-/** Filter needs no scores, so none are made. */
-function filterRows(cycle: Cycle, nodes: readonly Lookup[]): Row[] {
-  return nodes.map((node) => {
-    const refusal = cycle.filter(node);
-    return refusal ? { refusal } : { scores: [] };
+  return undecidedOr(() => {
+    const cycle = beginCycle(policy, pod, around);
+    if ("error" in cycle) return cycle;
+    const rows = verb === "filter" ? nodes.map((node) => filterRow(cycle, node)) : cycle.rows(nodes);
+    return { columns: columnsOf(policy), rows };
   });
 }
 

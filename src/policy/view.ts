@@ -21,7 +21,8 @@ export interface View<T> {
   readonly doc: string;
   /**
    * Every place of the object that `read` looks at: field names joined by dots, such as `metadata.labels`.
-   * An object cut down to its paths reads the same; a path never leads into an array or a map of free keys.
+   * An object cut down to its paths reads the same. A path never leads into an array, and into a map of free keys only
+   * by keys in brackets: `metadata.labels[kubernetes.io/arch]`.
    */
   readonly paths: readonly string[];
   /** What the fact looks like as JSON; facts that arrive over the network are checked with it. */

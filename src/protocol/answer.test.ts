@@ -1,13 +1,16 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { filterAnswer, filterError, prioritizeAnswer } from "./answer.ts";
-import { type ExtenderArgs, type RequestNode, readArgs } from "./args.ts";
+import type { ExtenderArgs, RequestNode } from "./args.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { pathTree } from "./paths.ts";
+import { readArgs } from "./read-args.ts";
 
 const none: ReadonlyMap<string, string> = new Map();
 const utf8 = (text: string) => new TextEncoder().encode(text);
-const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+const text = (answer: Uint8Array | readonly Uint8Array[]) =>
+  answer instanceof Uint8Array ? decode(answer) : answer.map(decode).join("");
 const node = (name: string) => `{"metadata":{"name":"${name}","uid":"u"},"status":{"images":[ "x" , 1.0]}}`;
 const request = (items: string) => readArgs(utf8(`{"Pod":{},"Nodes":{"items":[${items}]}}`), pathTree([]));
 const result = (args: ExtenderArgs, kept = args.nodes) => ({ form: args.form, kept, failed: none, unresolvable: none });

@@ -26,22 +26,23 @@ const encoder = new TextEncoder();
 const COMMA = 0x2c;
 
 /**
- * The answer to filter, as JSON in UTF-8: `ExtenderFilterResult`, k8s.io/kube-scheduler `extender/v1/types.go` v0.37.2.
+ * The answer to filter, as the parts of JSON in UTF-8: `ExtenderFilterResult`, k8s.io/kube-scheduler
+ * `extender/v1/types.go` v0.37.2.
  *
  * In nodes form the kept nodes are the request's own bytes: kube-scheduler goes on with the objects that come back
  * (`pkg/scheduler/extender.go` v1.37.2), so a field lost here would be lost for every later plugin. A node that is
  * kept twice is written once.
  */
-export function filterAnswer(result: FilterResult): Uint8Array<ArrayBuffer> {
+export function filterAnswer(result: FilterResult): readonly Uint8Array[] {
   const kept = once(result.kept);
   const reasons = `"FailedNodes":${reasonsText(result.failed)},"FailedAndUnresolvableNodes":${reasonsText(result.unresolvable)}`;
   if (result.form === "names") {
     const names = JSON.stringify(kept.map((node) => node.name));
-    return encode(`{"Nodes":null,"NodeNames":${names},${reasons},"Error":""}`);
+    return [encode(`{"Nodes":null,"NodeNames":${names},${reasons},"Error":""}`)];
   }
   const head = encode('{"Nodes":{"metadata":{},"items":[');
   const tail = encode(`]},"NodeNames":null,${reasons},"Error":""}`);
-  return join([head, ...separated(runs(kept)), tail]);
+  return [head, ...separated(runs(kept)), tail];
 }
 
 /**
@@ -106,14 +107,4 @@ function joined(run: Uint8Array, raw: Uint8Array): Uint8Array | undefined {
 function separated(runs: readonly Uint8Array[]): readonly Uint8Array[] {
   const comma = Uint8Array.of(COMMA);
   return runs.flatMap((run, index) => (index === 0 ? [run] : [comma, run]));
-}
-
-function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

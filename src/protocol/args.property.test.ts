@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { nodeText, type OuterMember, outerMembers, wantedTree } from "../../test/arbitraries/extenderargs.ts";
-import { type ExtenderArgs, readArgs } from "./args.ts";
+import type { ExtenderArgs } from "./args.ts";
 import { field, isObject, type Json, type JsonObject } from "./json.ts";
 import { cutDown, type PathTree, pathTree } from "./paths.ts";
+import { readArgs } from "./read-args.ts";
 import { ShapeError } from "./scan.ts";
 
 const encoder = new TextEncoder();

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { readArgs } from "./args.ts";
+
 import { pathTree } from "./paths.ts";
+import { readArgs } from "./read-args.ts";
 import { ShapeError } from "./scan.ts";
 
 const labels = pathTree(["metadata.labels"]);

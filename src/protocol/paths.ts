@@ -21,25 +21,44 @@ type Draft = Map<string, Draft | undefined>;
 const encoder = new TextEncoder();
 
 /**
- * Turns paths such as `metadata.labels` into a tree. `metadata.name` is always in it, and a path that leads to a
- * value wins over paths into that value.
+ * Turns paths into a tree: `metadata.labels`, or `metadata.labels[a,b]` for some keys of a map. `metadata.name` is always
+ * in it, and a path that leads to a value wins over paths into that value.
  */
 export function pathTree(paths: readonly string[]): PathTree {
   const root: Draft = new Map();
-  for (const path of paths) plant(root, path.split("."));
-  plant(root, ["metadata", "name"]);
+  for (const path of [...paths, "metadata.name"]) {
+    const { fields, keys } = splitPath(path);
+    plant(root, fields, keys);
+  }
   return grow(root);
 }
 
-function plant(root: Draft, keys: readonly string[]): void {
+/**
+ * The path of some keys of a map, such as `metadata.labels[a,b]`. Keys that cannot be written so, which no key in
+ * Kubernetes is, make it the path of the whole map.
+ */
+export function mapPath(map: string, keys: readonly string[]): string {
+  return keys.some((key) => key === "" || /[[\],]/.test(key)) ? map : `${map}[${keys.join(",")}]`;
+}
+
+/** Fields joined by dots, and the keys in brackets behind them, if there are any. */
+function splitPath(path: string): { readonly fields: readonly string[]; readonly keys?: readonly string[] } {
+  const [, map, keys] = /^([^[]+)\[(.*)\]$/.exec(path) ?? [];
+  if (map === undefined || keys === undefined) return { fields: path.split(".") };
+  return { fields: map.split("."), keys: keys === "" ? [] : keys.split(",") };
+}
+
+/** Plants the whole value of a path of fields, or no more than some keys of it. */
+function plant(root: Draft, fields: readonly string[], keys: readonly string[] | undefined): void {
   let level = root;
-  for (const key of keys.slice(0, -1)) {
+  for (const key of keys === undefined ? fields.slice(0, -1) : fields) {
     if (level.has(key) && level.get(key) === undefined) return;
     const below: Draft = level.get(key) ?? new Map();
     level.set(key, below);
     level = below;
   }
-  level.set(keys.at(-1) ?? "", undefined);
+  if (keys === undefined) level.set(fields.at(-1) ?? "", undefined);
+  else for (const key of keys) level.set(key, undefined);
 }
 
 function grow(draft: Draft): PathTree {

@@ -25,7 +25,7 @@ export function readWanted(cursor: Cursor, tree: PathTree, out: Scratch, place: 
   const start = cursor.at;
   out.length = 0;
   copyWanted(cursor, tree, out);
-  const problem = `${place} is not valid JSON between bytes ${start} and ${cursor.at}`;
+  const problem = `${place} is not valid JSON between bytes ${cursor.base + start} and ${cursor.base + cursor.at}`;
   return parseText(out.bytes.subarray(0, out.length), problem) as JsonObject;
 }
 

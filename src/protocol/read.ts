@@ -37,15 +37,19 @@ export function keyText(cursor: Cursor): string {
   return parseRange(cursor, cursor.keyStart - 1, cursor.keyEnd + 1) as string;
 }
 
-/** Reads the value that the cursor stands on, whole. */
+/** Reads the next value, whole. */
 export function readValue(cursor: Cursor): Json {
+  peek(cursor);
   const start = cursor.at;
   skipValue(cursor);
   return parseRange(cursor, start, cursor.at);
 }
 
-function parseRange({ bytes }: Cursor, start: number, end: number): Json {
-  return parseText(bytes.subarray(start, end), `the body is not valid JSON between bytes ${start} and ${end}`);
+function parseRange({ bytes, base }: Cursor, start: number, end: number): Json {
+  return parseText(
+    bytes.subarray(start, end),
+    `the body is not valid JSON between bytes ${base + start} and ${base + end}`,
+  );
 }
 
 /** Parses JSON text; the problem becomes the error, because JSON.parse's own message repeats the text. */

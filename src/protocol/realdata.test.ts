@@ -2,9 +2,10 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { hasRealData, realDataFolder } from "../../test/realdata.ts";
 import { filterAnswer, filterError, prioritizeAnswer } from "./answer.ts";
-import { readArgs } from "./args.ts";
+
 import type { Json, JsonObject } from "./json.ts";
 import { pathTree } from "./paths.ts";
+import { readArgs } from "./read-args.ts";
 import { ShapeError } from "./scan.ts";
 
 const file = (name: string) => readFileSync(new URL(`requests/${name}`, realDataFolder), "utf8");
@@ -57,7 +58,7 @@ describe.runIf(hasRealData)("what others recorded", () => {
       failed: new Map([["foo", "bar"]]),
       unresolvable: new Map([["baz", "qux"]]),
     });
-    expect(answered(answer)).toEqual({ ...sample, NodeNames: null, Error: "" });
+    expect(answered(Buffer.concat(answer))).toEqual({ ...sample, NodeNames: null, Error: "" });
     expect(answered(filterError("myerror"))).toMatchObject({ Error: sample["Error"] });
     expect(answered(prioritizeAnswer([{ name: "myhost", score: 1 }]))).toEqual([line("Host")]);
   });
@@ -68,7 +69,7 @@ describe.runIf(hasRealData)("what others recorded", () => {
     const { nodes, form } = readArgs(utf8(JSON.stringify({ Pod: {}, ...result }, null, 1)), tree);
     expect(nodes.map(({ name }) => name)).toEqual(["node-tzjll"]);
     const answer = filterAnswer({ form, kept: nodes, failed: new Map(), unresolvable: new Map() });
-    expect(answered(answer)).toEqual({ ...result, FailedAndUnresolvableNodes: {} });
+    expect(answered(Buffer.concat(answer))).toEqual({ ...result, FailedAndUnresolvableNodes: {} });
   });
 
   test("A storage extender's request reads, with nodes named like IP addresses", () => {

@@ -6,14 +6,22 @@ export class ShapeError extends Error {
   override readonly name = "ShapeError";
 }
 
+/** The text ends where more was expected: an error at the end of a body, a reason to wait before it. */
+export class CutOffError extends ShapeError {}
+
 /**
  * A place in JSON text, and the key read last. Readers move `at` forward and look at nothing before it, so whoever
  * has a value's first byte can read the value again from there.
  */
 export interface Cursor {
-  readonly bytes: Uint8Array;
-  readonly view: DataView;
-  readonly end: number;
+  bytes: Uint8Array;
+  view: DataView;
+  /** Where the bytes end that are there so far. */
+  end: number;
+  /** True while bytes may follow those that are there. */
+  more: boolean;
+  /** The place of the first byte in the whole body, for error messages. */
+  base: number;
   at: number;
   keyStart: number;
   keyEnd: number;
@@ -30,19 +38,22 @@ export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
-/** A cursor on the first byte. */
+/** A cursor on the first byte of a body that is all there. */
 export function cursorOn(body: Uint8Array): Cursor {
   // Plain Uint8Array views, also of a Node Buffer, keep the byte loops monomorphic.
   const bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
-  return { bytes, view, end: bytes.length, at: 0, keyStart: 0, keyEnd: 0, keyPlain: true };
+  return { bytes, view, end: bytes.length, more: false, base: 0, at: 0, keyStart: 0, keyEnd: 0, keyPlain: true };
 }
 
 /** The error for text that breaks off or is not JSON where the cursor stands. */
-export function syntaxError({ at, end }: Cursor): ShapeError {
-  return new ShapeError(
-    at >= end ? `the body is cut off after byte ${end}` : `the body is not valid JSON at byte ${at}`,
-  );
+export function syntaxError(cursor: Cursor): ShapeError {
+  const { at, end, base } = cursor;
+  return at >= end ? cutOff(cursor) : new ShapeError(`the body is not valid JSON at byte ${base + at}`);
+}
+
+function cutOff({ base, end }: Cursor): CutOffError {
+  return new CutOffError(`the body is cut off after byte ${base + end}`);
 }
 
 /** Moves past white space; answers the byte there, or -1 at the end. */
@@ -61,7 +72,9 @@ function isSpace(byte: number): boolean {
 /** Moves past the `{` or `[` that the cursor stands on. True when a first member or item follows, false past `close`. */
 export function enter(cursor: Cursor, close: number): boolean {
   cursor.at++;
-  if (peek(cursor) !== close) return true;
+  const byte = peek(cursor);
+  if (byte === -1) throw cutOff(cursor);
+  if (byte !== close) return true;
   cursor.at++;
   return false;
 }
@@ -134,6 +147,8 @@ function skipScalar(cursor: Cursor): number {
   let i = at;
   while (i < end && isScalarByte(bytes[i] as number)) i++;
   if (i === at) throw syntaxError(cursor);
+  // The next digit may still be on its way.
+  if (i === end && cursor.more) throw cutOff(cursor);
   return i;
 }
 

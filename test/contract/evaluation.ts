@@ -89,7 +89,7 @@ export function evaluation(witness: () => Witness): void {
           plugin: "NodeCost",
           facts: {
             labels: { "node.kubernetes.io/instance-type": "small" },
-            allocatable: { cpu: "4000", memory: `${16 * 2 ** 30}`, pods: "110" },
+            allocatable: { cpu: "4000", memory: `${16 * 2 ** 30}` },
           },
           score: 0.025,
         },

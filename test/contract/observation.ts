@@ -84,7 +84,7 @@ export function observation(witness: () => Witness, start: Start): void {
 
     it("stays short, whatever names and fields the request has", async () => {
       const long = "x".repeat(100_000);
-      const huge = nodeText(long, { type: "small", allocatable: { [long]: "1x" } });
+      const huge = nodeText(long, { type: "small", allocatable: { cpu: long } });
       const [filter] = await linesOf(await ask("/default/filter", args({ nodes: [huge, huge] })));
       expect(filter).toMatchObject({ duplicateNodes: [long.slice(0, 253)], refused: { NodeCost: 1 } });
       const [prioritize] = await linesOf(await ask("/default/prioritize", args({ nodes: [nodeText(long)] })));

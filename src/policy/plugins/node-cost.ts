@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { FleetFacts } from "../facts.ts";
 import { definePlugin, type Rejection } from "../plugin.ts";
-import { type Amounts, nodeAllocatable } from "../views/allocatable.ts";
+import { type Amounts, nodeAllocatableOf } from "../views/allocatable.ts";
 import { commitments, prices } from "../views/fleet.ts";
 import { nodeLabels } from "../views/labels.ts";
 import { podNonZeroRequests } from "../views/pod-requests.ts";
@@ -17,7 +17,7 @@ const UNPRICED: Rejection = { reason: "node(s) had no price in the facts of the 
 /** Prefers the node on which a pod costs least. */
 export const nodeCost = definePlugin({
   name: "NodeCost",
-  version: 1,
+  version: 2,
   doc:
     "Prefers the node on which the pod costs least: the node's hourly price in the facts of the fleet, times the share " +
     "of the node that the pod takes (the larger of its cpu and memory requests over what the node can allocate). Nodes " +
@@ -27,7 +27,7 @@ export const nodeCost = definePlugin({
   scale: "range-reversed",
   reads: (_, facts) => ({
     pod: { requests: podNonZeroRequests },
-    node: { labels: nodeLabels(matchedKeys(facts)), allocatable: nodeAllocatable },
+    node: { labels: nodeLabels(matchedKeys(facts)), allocatable: nodeAllocatableOf(["cpu", "memory"]) },
     around: { prices, commitments },
   }),
   prepare: ({ unpriced }, { requests }, { prices, commitments }) => ({

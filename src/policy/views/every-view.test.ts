@@ -5,6 +5,7 @@ import type { JsonObject } from "../../protocol/json.ts";
 import { cutDown, pathTree } from "../../protocol/paths.ts";
 import { factToJson } from "../fact-json.ts";
 import { Unreadable, type View } from "../view.ts";
+import { nodeAllocatableOf } from "./allocatable.ts";
 import { devicesMessage } from "./devices.ts";
 import { nodeAnnotations, nodeLabels } from "./labels.ts";
 
@@ -20,6 +21,9 @@ const made = [
   nodeLabels(["topology.kubernetes.io/zone", "kubernetes.io/arch"]),
   nodeAnnotations(),
   nodeAnnotations(["node.alpha.kubernetes.io/ttl", "constructor"]),
+  nodeLabels([]),
+  nodeLabels(["no,such", "label]"]),
+  nodeAllocatableOf(["cpu", "memory", "__proto__"]),
 ];
 const views: readonly View<unknown>[] = [...constants, ...made];
 
@@ -129,7 +133,7 @@ describe.each(views.map((view) => [view.name, view] as const))("%s", (_, view) =
 
   test("leads into no array and into no map of free keys", () => {
     for (const path of view.paths) {
-      expect(path).toMatch(/^[a-zA-Z]+(\.[a-zA-Z]+)*$/);
+      expect(path).toMatch(/^[a-zA-Z]+(\.[a-zA-Z]+)*(\[[^[\]]*\])?$/);
       expect(path).not.toMatch(/(labels|annotations|allocatable|taints|conditions|[cC]ontainers|prices|zones)\./);
     }
   });

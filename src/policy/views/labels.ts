@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { field, type Json } from "../../protocol/json.ts";
+import { mapPath } from "../../protocol/paths.ts";
 import { Unreadable, type View } from "../view.ts";
 import { emptyMap, mapField, mapOf } from "./maps.ts";
 
@@ -41,7 +42,7 @@ function labelsView(kind: Kind, keys?: readonly string[]): View<Labels> {
     of: kind.of,
     pace: "slow",
     doc: `The ${kind.of}'s ${kind.field}${chosen ? ` ${chosen.join(", ")}` : ""}.`,
-    paths: [path],
+    paths: [chosen ? mapPath(path, chosen) : path],
     fact: labels,
     read: (object) => pick(field(field(object, "metadata"), kind.field), path, chosen),
   };
