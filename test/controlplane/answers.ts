@@ -1,7 +1,5 @@
-import { execFile } from "node:child_process";
-import { once } from "node:events";
-import { text } from "node:stream/consumers";
-import { apiServerVersion, programPath, requirePrograms } from "./programs.ts";
+import { askProgram } from "./ask.ts";
+import { apiServerVersion } from "./programs.ts";
 
 /** An extender's answer as it went over the wire. */
 export interface RawAnswer {
@@ -33,19 +31,6 @@ export interface GoAnswer {
  * Decodes answers with the official types of `k8s.io/kube-scheduler/extender/v1` v0.37.2 the way kube-scheduler does.
  * Builds the Go program first if it must; throws when Go is missing.
  */
-export async function goReads(answers: readonly RawAnswer[]): Promise<GoAnswer[]> {
-  const program = { name: "answers", version: apiServerVersion } as const;
-  await requirePrograms([program]);
-  const child = execFile(programPath(program));
-  const { stdin, stdout, stderr } = child;
-  if (stdin === null || stdout === null || stderr === null) throw new Error("the Go program has no pipes");
-  // A program that fails early closes the pipe; what it says on standard error tells more than the broken pipe.
-  stdin.on("error", () => {});
-  stdin.end(answers.map((answer) => `${JSON.stringify(answer)}\n`).join(""));
-  const [output, complaint] = await Promise.all([text(stdout), text(stderr), once(child, "close")]);
-  if (child.exitCode !== 0) throw new Error(`the Go program failed: ${complaint.trim()}`);
-  return output
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as GoAnswer);
+export function goReads(answers: readonly RawAnswer[]): Promise<GoAnswer[]> {
+  return askProgram({ name: "answers", version: apiServerVersion }, answers);
 }

@@ -25,6 +25,7 @@ const recipes = {
   "kube-apiserver": { folder: "kube-apiserver", minutes: 6 },
   "kube-scheduler": { folder: "kube-scheduler", minutes: 5 },
   answers: { folder: "answers", minutes: 1 },
+  plugins: { folder: "plugins", minutes: 2 },
   goextender: { folder: "goextender", minutes: 1 },
   "goextender-jsonv2": { folder: "goextender", env: { GOEXPERIMENT: "jsonv2" }, minutes: 3 },
 } as const satisfies Record<string, Recipe>;

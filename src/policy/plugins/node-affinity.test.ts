@@ -45,18 +45,17 @@ describe("NodeAffinity filters", () => {
     expect(judge({ required: [{ matchExpressions: [], matchFields: [] }] }).filter?.(node({}))).toEqual(OTHER);
   });
 
-  it("says of nodes that a list of names leaves out what kube-scheduler says", () => {
+  it("takes terms that name nodes, as pods of DaemonSets have them", () => {
     const { filter } = judge({ required: [named("n"), named("m")] });
     expect(filter?.(node({}, "m"))).toBeUndefined();
-    expect(filter?.(node({}, "o"))).toEqual({
-      reason: "node(s) didn't satisfy plugin(s) [NodeAffinity]",
-      unresolvable: true,
-    });
+    expect(filter?.(node({}, "o"))).toEqual(OTHER);
   });
 
   it("calls names that exclude each other a conflict of the pod", () => {
     const conflict = { reason: "pod affinity terms conflict", unresolvable: true };
     expect(judge({ required: [named("a", "b")] }).filter?.(node({}, "a"))).toEqual(conflict);
+    expect(judge({ required: [named("a", "b"), named("a")] }).filter?.(node({}, "a"))).toBeUndefined();
+    expect(judge({ required: [named("a", "a")] }).filter?.(node({}, "a"))).toBeUndefined();
   });
 
   it("confines all pods to the nodes of addedAffinity, with a reason of its own", () => {

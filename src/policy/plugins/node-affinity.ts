@@ -37,9 +37,6 @@ const args = z.strictObject({
 const OTHER: Rejection = { reason: "node(s) didn't match Pod's node affinity/selector", unresolvable: true };
 const ENFORCED: Rejection = { reason: "node(s) didn't match scheduler-enforced node affinity", unresolvable: true };
 const CONFLICT: Rejection = { reason: "pod affinity terms conflict", unresolvable: true };
-/** What kube-scheduler says of nodes that a pod with a list of names leaves out: schedule_one.go, v1.37.2. */
-const UNLISTED: Rejection = { reason: "node(s) didn't satisfy plugin(s) [NodeAffinity]", unresolvable: true };
-
 interface Node {
   readonly labels: Labels;
   readonly name: string;
@@ -70,12 +67,10 @@ function nodeFilter(
 ): ((node: Node) => Rejection | undefined) | undefined {
   const wanted = Object.entries(rules.nodeSelector);
   if (wanted.length === 0 && rules.required === undefined && added === undefined) return undefined;
-  const names = namedNodes(rules.required ?? []);
-  if (names?.size === 0) return () => CONFLICT;
+  if (namesConflict(rules.required ?? [])) return () => CONFLICT;
   const enforced = added && matchAny(added);
   const required = rules.required && matchAny(rules.required);
   return ({ labels, name }) => {
-    if (names && !names.has(name)) return UNLISTED;
     if (enforced && !enforced(labels, name)) return ENFORCED;
     const selected = wanted.every(([key, value]) => labels[key] === value);
     return selected && (!required || required(labels, name)) ? undefined : OTHER;
@@ -94,15 +89,14 @@ function nodeScore(
   return ({ labels, name }) => weighed.reduce((sum, [weight, match]) => (match(labels, name) ? sum + weight : sum), 0);
 }
 
-/** The only nodes that can match, where every term lists names; undefined where one does not. */
-function namedNodes(terms: readonly NodeTerm[]): ReadonlySet<string> | undefined {
-  if (terms.length === 0) return undefined;
-  const named = new Set<string>();
-  for (const { matchFields } of terms) {
-    const lists = matchFields.filter(({ key, operator }) => key === NAME_FIELD && operator === "In");
-    const [first, ...others] = lists;
-    if (first === undefined) return undefined;
-    for (const name of first.values) if (others.every(({ values }) => values.includes(name))) named.add(name);
-  }
-  return named;
+/** True where every term lists names of nodes that exclude each other. */
+function namesConflict(terms: readonly NodeTerm[]): boolean {
+  return terms.length > 0 && terms.every(listsNoName);
+}
+
+/** True for a term that lists names, and none of them in every list. */
+function listsNoName({ matchFields }: NodeTerm): boolean {
+  const lists = matchFields.filter(({ key, operator }) => key === NAME_FIELD && operator === "In");
+  const [first, ...others] = lists;
+  return first !== undefined && !first.values.some((name) => others.every(({ values }) => values.includes(name)));
 }

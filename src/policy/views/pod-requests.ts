@@ -88,7 +88,7 @@ function requestsOf(pod: PodResources, { status, podLevel, missing }: Counting):
 
 /** A pod that requests as a whole lacks only what it requests nowhere: `getNonMissingContainerRequests` upstream. */
 function missingOf(pod: PodResources): ResourceList {
-  if (Object.keys(podLevelRequests(pod, true)).length === 0) return NON_ZERO;
+  if (Object.keys(podLevelRequests(pod, false)).length === 0) return NON_ZERO;
   const requests = requestsOf(pod, { status: true, podLevel: true });
   const { cpu, memory } = NON_ZERO as { cpu: bigint; memory: bigint };
   return { ...(requests["cpu"] === undefined && { cpu }), ...(requests["memory"] === undefined && { memory }) };
