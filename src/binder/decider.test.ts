@@ -1,8 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { gpuClaim, podObject } from "../placement/gpu-fixture.ts";
+import { registry } from "../policy/registry.ts";
 import type { Row } from "../policy/run.ts";
+import type { JsonObject } from "../protocol/json.ts";
+import { readProfile } from "../remote/document.ts";
+import { documentOf } from "../remote/function-fixture.ts";
+import { relayedPolicy } from "../remote/relayed.ts";
 import { gpushareLive, type Watched, watch } from "./binder-fixture.ts";
 import { liveDecider } from "./decider.ts";
+import { live as policiesOn } from "./policy-fixture.ts";
 
 const asked = (pod: Parameters<typeof podObject>[0], ...names: string[]) => ({
   form: "names" as const,
@@ -90,5 +96,25 @@ describe("prioritize by node names", () => {
     const decider = liveDecider(await gpushareLive(watched.state), () => undefined);
     const decision = await decider.decide("prioritize", asked({ uid: "new", gpu: 5 }, "empty", "half"));
     expect(decision).toMatchObject({ rows: [{ scores: [50] }, { scores: [100] }] });
+  });
+});
+
+describe("questions in facts at the binder", () => {
+  it("are not answered for plugins that only the function has: they would seem to have nothing to say", async () => {
+    const watched = watch();
+    const document = await documentOf([{ name: "Random" }, { name: "NodeCost" }]);
+    const plugins = (document["plugins"] as JsonObject[]).map((plugin) =>
+      plugin["name"] === "NodeCost" ? { ...plugin, version: 99 } : plugin,
+    );
+    const read = readProfile(Buffer.from(JSON.stringify({ ...document, plugins })), "default");
+    if ("problem" in read) throw new Error(read.problem);
+    const relayed = relayedPolicy(read.value, registry);
+    if ("problem" in relayed) throw new Error(relayed.problem);
+    const live = policiesOn(new Map([["default", relayed]]), watched.state).get("default");
+    if (!live) throw new Error("the profile is missing");
+    const { evaluate } = liveDecider(live, () => undefined);
+    const question = { protocol: 1, pod: { podUid: "a" }, nodes: [] };
+    await expect(evaluate(question)).rejects.toThrow("only the function has NodeCost: ask it instead");
+    await expect(evaluate({ ...question, plugins: ["Random"] })).resolves.toMatchObject({ rows: [] });
   });
 });

@@ -79,7 +79,7 @@ function protocolProblem(document: JsonObject): string | undefined {
   if (protocol === PROTOCOL) return undefined;
   if (typeof protocol !== "number") return "the function's answer names no protocol: is it a function of Berth?";
   return protocol > PROTOCOL
-    ? `the function (release ${release}) speaks protocol ${protocol}, newer than this one's ${PROTOCOL}: update the binder (release ${RELEASE})`
+    ? `the function (release ${release}) speaks protocol ${protocol}, newer than this one's ${PROTOCOL}: update this program (release ${RELEASE})`
     : `the function (release ${release}) speaks protocol ${protocol}, older than this one's ${PROTOCOL}: deploy a function of release ${RELEASE}`;
 }
 

@@ -114,7 +114,7 @@ describe("the policy of a function", () => {
     [
       "speaks a newer protocol",
       () => serving({ ...second, protocol: 2, release: "9.0.0" }),
-      "(release 9.0.0) speaks protocol 2, newer than this one's 1: update the binder",
+      "(release 9.0.0) speaks protocol 2, newer than this one's 1: update this program",
     ],
     ["is no function of Berth", () => saying(200, "{}"), "names no protocol"],
     [
