@@ -1,3 +1,4 @@
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WAKE_ANNOTATION } from "../../src/binder/waking.ts";
@@ -153,6 +154,23 @@ await e2e("a binder whose policy comes from a function", (versions) => {
       expect(await decidedBy(pod)).toBe(await there());
       expect(await there()).not.toBe(before);
       expect((await plane.api.get<Node>(nodeRef("foreign"))).metadata.annotations).toHaveProperty([WAKE_ANNOTATION]);
+    });
+
+    it("takes over its own files as they change, beside the function's policy, and stays with them while they have faults", async () => {
+      const file = join(plane.folder, "relay.yaml");
+      const write = (more: object): Promise<void> =>
+        writeFile(file, JSON.stringify({ apiVersion: "berth.dev/v1alpha1", kind: "PolicyConfiguration", ...more }));
+      const own = { profiles: [{ name: "own", plugins: [{ name: "Random" }] }], ...configuration };
+      const shows = (line: RegExp) =>
+        eventually(`${line} is told`, async () => line.test((await binder.get("/metrics")).text));
+      await write(own);
+      await shows(/berth_policy_info\{profile="own",version="\w+",source="files"\} 1/);
+      await write({ ...own, profiles: "none" });
+      await shows(/berth_policy_problem\{profile="own"\} 1/);
+      expect(binder.logs()).toContain(`${file}:1:`);
+      await write(configuration);
+      await shows(/^(?![\s\S]*profile="own")/);
+      expect(await metric("berth_policy_problem")).toMatch(/ 0$/);
     });
 
     it("goes on with the policy that it has while the function is away, and after a restart of its own", async () => {
