@@ -30,6 +30,7 @@ export function startCaches(connection: Connection, nodePaths: readonly string[]
     nodes: startInformer({
       ...of([...NODE_PATHS, ...ROOM_PATHS.node, "status.conditions", ...nodePaths]),
       resource: NODES,
+      listing: "pages",
       // A policy of its own may read other conditions.
       ...(!nodePaths.some((path) => path === "status" || path.startsWith("status.conditions")) && {
         trim: trimConditions,

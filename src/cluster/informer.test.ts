@@ -80,6 +80,34 @@ describe("an informer on a server with watch lists", () => {
   });
 });
 
+describe("an informer of many objects", () => {
+  it("lists in pages as it is told, also after its version was lost", async () => {
+    const cluster = await fakeCluster();
+    for (let i = 0; i < 1200; i++) cluster.put(`pod-${i}`);
+    const { informer } = await follow(cluster, { listing: "pages" });
+    await informer.whenSynced;
+    expect(informer.size).toBe(1200);
+    cluster.silently(() => cluster.remove("pod-1100"));
+    cluster.send(expired);
+    await expect.poll(() => informer.size).toBe(1199);
+    const once = ["list", "list", "list", "watch"];
+    await expect.poll(() => cluster.asked()).toEqual([...once, ...once]);
+  });
+
+  it("asks for a watch list when a list fails", async () => {
+    const cluster = await fakeCluster();
+    cluster.put("one");
+    cluster.fault = ({ query }, answer) => {
+      if (query.has("watch")) return false;
+      reply(answer, 500, {});
+      return true;
+    };
+    const { informer } = await follow(cluster, { listing: "pages" });
+    await informer.whenSynced;
+    expect(cluster.asked()).toEqual(["list", "watch list"]);
+  });
+});
+
 describe("an informer on a server without watch lists", () => {
   it("lists in pages, then watches from there, and asks for watch lists never again", async () => {
     const cluster = await fakeCluster();

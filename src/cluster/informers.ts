@@ -1,4 +1,5 @@
 import { nodeOfConfigMap, UNHEALTHY_NAMESPACE } from "../placement/gpushare.ts";
+import type { JsonObject } from "../protocol/json.ts";
 import { type Informer, type InformerOptions, startInformer } from "./informer.ts";
 import { CONFIG_MAPS, NODE_LEDGERS, NODES, POD_DISRUPTION_BUDGETS, PODS } from "./resources.ts";
 import { createSharer } from "./share.ts";
@@ -17,11 +18,12 @@ export type Following = Pick<InformerOptions, "connection" | "staleAfter" | "tim
 export function podInformer(following: Following): Informer {
   const fieldSelector = "status.phase!=Succeeded,status.phase!=Failed";
   const share = createSharer();
-  return startInformer({ ...following, resource: PODS, fieldSelector, trim: (pod) => trimPod(pod, share) });
+  const trim = (pod: JsonObject) => trimPod(pod, share);
+  return startInformer({ ...following, resource: PODS, fieldSelector, listing: "pages", trim });
 }
 
 export function nodeInformer(following: Following): Informer {
-  return startInformer({ ...following, resource: NODES });
+  return startInformer({ ...following, resource: NODES, listing: "pages" });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { field, isObject, type Json } from "../protocol/json.ts";
+import { field, isObject, type Json, type JsonObject } from "../protocol/json.ts";
 import type { Failure } from "./answer.ts";
 import type { Connection, Query } from "./connection.ts";
 import { metadataText } from "./metadata.ts";
@@ -44,20 +44,23 @@ export async function listAll(
 ): Promise<{ readonly version: string } | End> {
   const round = reflection.store.begin();
   const limit = options.paged ? PAGE : undefined;
-  for (let next: string | undefined; ; ) {
-    const page = await listPage(reflection, { limit, continue: next });
+  let page = await listPage(reflection, { limit });
+  for (;;) {
     if ("reason" in page) return page;
     options.heard();
-    for (const item of page.items) reflection.store.put(isObject(item) ? item : {});
-    next = page.next;
-    if (next !== "") continue;
-    round.finish();
-    return { version: page.version };
+    // Asked for before this page is taken in, so that the server works meanwhile.
+    const following = page.next === "" ? undefined : listPage(reflection, { limit, continue: page.next });
+    for (const item of page.items) reflection.store.put(item);
+    if (following === undefined) {
+      round.finish();
+      return { version: page.version };
+    }
+    page = await following;
   }
 }
 
 interface Page {
-  readonly items: readonly Json[];
+  readonly items: readonly JsonObject[];
   readonly version: string;
   /** Empty on the last page. */
   readonly next: string;
@@ -69,7 +72,8 @@ async function listPage({ connection, path, query }: Reflection, part: Query): P
   const items = field(answer.object, "items") ?? [];
   const version = metadataText(answer.object, "resourceVersion");
   if (Array.isArray(items) && version !== "") {
-    return { items, version, next: metadataText(answer.object, "continue") };
+    const objects = items.map((item: Json) => (isObject(item) ? item : {}));
+    return { items: objects, version, next: metadataText(answer.object, "continue") };
   }
   return { reason: "garbage", message: `${path} was answered with something that is no list` };
 }

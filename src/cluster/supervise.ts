@@ -7,6 +7,8 @@ import { guard } from "./watchdog.ts";
 export interface SupervisionOptions extends Complaints {
   /** Milliseconds of silence after which a watch counts as dead. */
   readonly staleAfter: number;
+  /** How everything is listed as long as that works. */
+  readonly listing: "watch" | "pages";
 }
 
 /** A reflection that is begun again whenever it is over. */
@@ -58,7 +60,7 @@ export function supervise(reflection: Reflection, options: SupervisionOptions): 
   const restarts: Record<EndReason, number> = { ended: 0, expired: 0, refused: 0, broken: 0, garbage: 0, stale: 0 };
   const course: Course = {
     version: undefined,
-    list: "watch",
+    list: options.listing,
     knowsWatchLists: true,
     synced: false,
     connected: false,
@@ -122,9 +124,9 @@ async function listAndWatch(attempt: Attempt): Promise<End> {
   return watchGuarded(attempt, heard);
 }
 
-function listedAll({ course, synced }: Attempt, version: string): void {
+function listedAll({ course, options, synced }: Attempt, version: string): void {
   course.version = version;
-  course.list = course.knowsWatchLists ? "watch" : "pages";
+  course.list = course.knowsWatchLists ? options.listing : "pages";
   course.synced = true;
   synced();
 }
