@@ -16,6 +16,8 @@ export interface EventRecorderOptions extends Reporter {
   readonly settle?: number;
   /** Most events that wait to be written; further ones are counted and lost. Default 1,000. */
   readonly queueLimit?: number;
+  /** Most tries for one write that nobody has refused, with pauses of up to four seconds. Default 3. */
+  readonly tries?: number;
   readonly timing?: Timing;
   readonly warn?: Warn;
 }
@@ -43,8 +45,6 @@ export interface EventRecorder {
 
 /** Writers at work at the same time: events come as fast as pods are bound. */
 const WRITERS = 8;
-/** Tries for one write that nobody has refused. */
-const TRIES = 3;
 const BACKOFF = { first: 1_000, most: 4_000 };
 const REMEMBERED = 4_096;
 
@@ -53,7 +53,7 @@ const REMEMBERED = 4_096;
  * story in `kubectl describe`, the server checks what it is sent, and repetitions have a place of their own.
  */
 export function startEventRecorder(options: EventRecorderOptions): EventRecorder {
-  const { timing = systemTiming, window = 600_000, settle = 10_000, queueLimit = 1_000 } = options;
+  const { timing = systemTiming, window = 600_000, settle = 10_000, queueLimit = 1_000, tries: most = 3 } = options;
   const counts = { sent: 0, aggregated: 0 };
   const failed = new Map<string, number>();
   const givingUp = new AbortController();
@@ -72,7 +72,7 @@ export function startEventRecorder(options: EventRecorderOptions): EventRecorder
     for (let tries = 1; entry.written < entry.happened.count; tries++) {
       const failure = await writeEvent(options.connection, options, entry);
       if (failure === undefined) counts.sent++;
-      else if (tries < TRIES && isPassing(failure) && !givingUp.signal.aborted) {
+      else if (tries < most && isPassing(failure) && !givingUp.signal.aborted) {
         await pause(timing, backoffDelay(BACKOFF, tries, timing.random), givingUp.signal);
         continue;
       } else lose(labelOf(failure), failure.message);

@@ -1,5 +1,4 @@
 import { type Binder, bindPod } from "../placement/bind.ts";
-import type { BindAnswer } from "../placement/bind-answer.ts";
 import type { Claim, PlacedNode, PlacedPod } from "../placement/model.ts";
 import { readPod, standing } from "../placement/standing.ts";
 import { field } from "../protocol/json.ts";
@@ -31,40 +30,46 @@ export interface Bind {
 }
 
 /**
- * Binds a pod, with a device where it asks for one. When the answer to its Binding was lost, the pod itself tells what
- * became of it: one Binding, and one event, whoever else tries at the same time.
+ * Binds a pod, with a device where it asks for one. When the answer to its Binding was lost, or another answer says
+ * that the pod was bound already, the pod itself tells whose Binding it was: one Binding, and one event, whoever else
+ * tries at the same time, and however often a network delivers.
  */
 export async function bindTo(bind: Bind, pod: PlacedPod, node: PlacedNode): Promise<Bound> {
   const { namespace, name, uid } = pod;
   const annotations = { [POLICY_ANNOTATION]: bind.policy, [BOUND_BY_ANNOTATION]: bind.identity };
   const answer = await bindPod(bind.protocol, { namespace, name, uid, node, annotations, seen: pod });
-  switch (answer.kind) {
-    case "bound":
-      return { kind: "bound", ours: answer.byThis, ...(answer.claim && { claim: answer.claim }) };
-    case "refused":
-      return { kind: "failed", message: `${answer.reason} (${answer.detail})`, over: OVER.has(answer.cause) };
-    case "unknown":
-      return lookAfterLoss(bind, { pod, node: node.name }, answer);
+  if (answer.kind === "refused") {
+    return { kind: "failed", message: `${answer.reason} (${answer.detail})`, over: OVER.has(answer.cause) };
   }
+  const { claim } = answer;
+  if (answer.kind === "bound" && answer.byThis) return { kind: "bound", ours: true, ...(claim && { claim }) };
+  const lost = answer.kind === "unknown" ? `${answer.reason} (${answer.detail})` : "";
+  return look(bind, { pod, node: node.name, lost, ...(claim && { claim }) });
 }
 
 const OVER: ReadonlySet<string> = new Set(["gone", "replaced", "ended", "elsewhere"]);
 
-async function lookAfterLoss(
-  { protocol, identity }: Bind,
-  { pod, node }: { readonly pod: PlacedPod; readonly node: string },
-  { reason, detail, claim }: Extract<BindAnswer, { readonly kind: "unknown" }>,
-): Promise<Bound> {
+interface Lost {
+  readonly pod: PlacedPod;
+  readonly node: string;
+  /** What is known of the answer; empty when the pod is known to be on the node. */
+  readonly lost: string;
+  readonly claim?: Claim;
+}
+
+async function look({ protocol, identity }: Bind, { pod, node, lost, claim }: Lost): Promise<Bound> {
   let read = await readPod(protocol.context, pod);
   for (let looks = 1; read.kind === "unknown" && looks < LOOKS; looks++) {
     await new Promise((resolve) => setTimeout(resolve, BETWEEN));
     read = await readPod(protocol.context, pod);
   }
-  if (read.kind !== "pod" || standing(read.pod, pod.uid, node) !== "here") {
-    const over = read.kind === "gone" || (read.kind === "pod" && standing(read.pod, pod.uid, node) === "over");
-    return { kind: "failed", message: `${reason} (${detail})`, over };
+  const stands =
+    read.kind === "unknown" ? undefined : standing(read.kind === "pod" ? read.pod : undefined, pod.uid, node);
+  if (read.kind === "pod" && stands === "here") {
+    const annotations = field(field(read.pod.object, "metadata"), "annotations");
+    const ours = field(annotations, BOUND_BY_ANNOTATION) === identity;
+    return { kind: "bound", ours, ...(ours && claim && { claim }) };
   }
-  const annotations = field(field(read.pod.object, "metadata"), "annotations");
-  const ours = field(annotations, BOUND_BY_ANNOTATION) === identity;
-  return { kind: "bound", ours, ...(ours && claim && { claim }) };
+  if (lost === "") return { kind: "bound", ours: false };
+  return { kind: "failed", message: lost, over: stands === "over" };
 }

@@ -20,6 +20,9 @@ export interface Parts {
 /** A new pod's event must not be lost because thousands were bound in the same minute. */
 const EVENTS_QUEUED = 100_000;
 
+/** Nor because the API server was away for a minute: this event is all that people see of a pod's placement. */
+const EVENT_TRIES = 20;
+
 /** Competes for the Lease and begins to record. */
 export function startParts(options: InformerModeOptions, core: Core, identity: string): Parts {
   const { log, schedulerName } = options;
@@ -27,7 +30,7 @@ export function startParts(options: InformerModeOptions, core: Core, identity: s
   const state = { synced: false, stopping: false };
   const warn = (message: string, fields?: Readonly<Record<string, unknown>>) => log("warn", message, fields);
   const reporter = { controller: schedulerName, instance: identity };
-  const events = startEventRecorder({ connection, warn, ...reporter, queueLimit: EVENTS_QUEUED });
+  const events = startEventRecorder({ connection, warn, ...reporter, queueLimit: EVENTS_QUEUED, tries: EVENT_TRIES });
   const election = startElection({
     ...{ connection, identity, warn },
     namespace: options.leaseNamespace ?? connection.namespace ?? "default",

@@ -34,7 +34,7 @@ export type Fault = (asked: Asked) => Misdeed | undefined | Promise<Misdeed | un
 
 /** Stands between a binder and the API server. */
 export interface ApiProxy {
-  /** A kubeconfig of the binder's account that leads here. */
+  /** A kubeconfig that leads here. */
   readonly kubeconfig: string;
   /** Undefined: everything is passed on. */
   fault: Fault | undefined;
@@ -51,8 +51,12 @@ interface Watch {
   muted: boolean;
 }
 
-/** Starts a proxy; it ends with the control plane. */
-export async function startApiProxy(plane: ControlPlane, name: string): Promise<ApiProxy> {
+/**
+ * Starts a proxy; it ends with the control plane.
+ *
+ * @param kubeconfig whose credentials it hands on; absent: those of the binder's account
+ */
+export async function startApiProxy(plane: ControlPlane, name: string, kubeconfig?: string): Promise<ApiProxy> {
   const { certPem, keyPem } = await plane.authority.issue({ name });
   const server = createServer({ cert: certPem, key: keyPem });
   const agent = new Agent({ keepAlive: true, ca: plane.caPem });
@@ -76,7 +80,11 @@ export async function startApiProxy(plane: ControlPlane, name: string): Promise<
     server.close();
   });
   const proxy: ApiProxy = {
-    kubeconfig: await kubeconfigFor(plane, name, `https://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    kubeconfig: await kubeconfigFor(
+      plane,
+      { name, kubeconfig },
+      `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ),
     fault: undefined,
     asked,
     cutWatches() {
@@ -89,8 +97,12 @@ export async function startApiProxy(plane: ControlPlane, name: string): Promise<
   return proxy;
 }
 
-async function kubeconfigFor(plane: ControlPlane, name: string, url: string): Promise<string> {
-  const text = await readFile(await plane.serviceAccountKubeconfig(NAMESPACE, ACCOUNT), "utf8");
+async function kubeconfigFor(
+  plane: ControlPlane,
+  { name, kubeconfig }: { readonly name: string; readonly kubeconfig: string | undefined },
+  url: string,
+): Promise<string> {
+  const text = await readFile(kubeconfig ?? (await plane.serviceAccountKubeconfig(NAMESPACE, ACCOUNT)), "utf8");
   const path = join(plane.folder, `${name}.kubeconfig`);
   await writeFile(path, text.replaceAll(plane.url, url), { mode: 0o600 });
   return path;
