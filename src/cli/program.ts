@@ -6,6 +6,8 @@ import { checkCommand } from "./commands/check.ts";
 import { configCommand } from "./commands/config.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { explainCommand } from "./commands/explain.ts";
+import { initCommand } from "./commands/init.ts";
 import { policyCommand } from "./commands/policy.ts";
 import { scheduleCommand } from "./commands/schedule.ts";
 import { serveCommand } from "./commands/serve.ts";
@@ -28,7 +30,9 @@ export async function run(argv: readonly string[]): Promise<void> {
     .addCommand(policyCommand())
     .addCommand(certsCommand())
     .addCommand(doctorCommand())
+    .addCommand(explainCommand())
     .addCommand(checkCommand())
-    .addCommand(configCommand());
+    .addCommand(configCommand())
+    .addCommand(initCommand());
   await program.parseAsync(argv);
 }
