@@ -7,6 +7,7 @@ export const wantedTree = fc
   .subarray([
     ...["metadata.labels", "metadata.annotations", "spec.taints", "status.allocatable", "status.allocatable.cpu"],
     ...["status", "a", "é", "__proto__.a", "metadata.__proto__", "spec.constructor.name"],
+    ...["metadata.labels[name,é,__proto__]", "metadata.annotations[]", "status.allocatable[cpu,name]"],
   ])
   .map(pathTree);
 
