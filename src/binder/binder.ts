@@ -45,17 +45,25 @@ export async function startBinder(options: BinderOptions): Promise<RunningBinder
   const given = await readGiven(options.files, options);
   const connection = await connect(options.source);
   const relay = options.function && (await startRelay(options.function, log));
+  const trial = options.shadow?.function && (await startRelay(options.shadow.function, log));
   const own = [...given.own.profiles.values()].map(({ policy }) => policy);
   const caches = startCaches(connection, livePaths(own), log);
   const core = createCore(connection, caches.sources, log);
   let governing: Governing | undefined;
   const policies = () => governing?.states() ?? [];
   const parts = startParts(options, { connection, caches, core }, policies);
-  governing = govern(given, relay, { ...options, ...parts });
-  const { identify } = governing;
+  governing = govern(given, { relay, trial, shadows: options.shadow?.profiles }, { ...options, ...parts });
+  const { identify, shadow } = governing;
   const extender = extenderOf(options, parts, governing);
   const { metrics } = parts;
-  const app = createServer({ extender, identify, state: core.state, metrics, ...conditions(parts, policies) });
+  const app = createServer({
+    extender,
+    identify,
+    state: core.state,
+    metrics,
+    shadow,
+    ...conditions(parts, policies),
+  });
   const stop = async (listener?: Listener): Promise<void> => {
     parts.stopping = true;
     await listener?.stop();
@@ -71,11 +79,13 @@ export async function startBinder(options: BinderOptions): Promise<RunningBinder
   }
 }
 
-function extenderOf({ log, bodyLimit }: BinderOptions, parts: Parts, { policies, cycles, waker, identify }: Governing) {
+function extenderOf({ log, bodyLimit }: BinderOptions, parts: Parts, governing: Governing) {
+  const { policies, cycles, waker, identify, shadow } = governing;
   const verbs = {
     policies,
     cycles,
     answered: waker.answered,
+    shadow,
     binding: {
       state: parts.core.state,
       protocol: parts.core.protocol,

@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { InformerState } from "../cluster/informer.ts";
 import { type RelayMetrics, relayMetricsIn } from "./far-metrics.ts";
 import { observePolicies, type PolicyObserved } from "./policy-metrics.ts";
+import { type ShadowMetrics, shadowMetricsIn } from "./shadow-metrics.ts";
 
 /** What is told when somebody asks for metrics, read at that moment. */
 export interface Observed extends PolicyObserved {
@@ -22,6 +23,8 @@ export interface Metrics {
   claimsTaken(how: "revoked" | "ended", count: number): void;
   /** What plugins cost that only a function has. */
   readonly relay: RelayMetrics;
+  /** What policies in the shadow of others would have done. */
+  readonly shadow: ShadowMetrics;
   text(): Promise<string>;
   readonly contentType: string;
 }
@@ -83,6 +86,7 @@ function metricsIn(registry: Registry, observed: Observed): Metrics {
   observe(observed, registers);
   return {
     relay: relayMetricsIn(registry),
+    shadow: shadowMetricsIn(registry),
     request: (verb, outcome, took) => {
       requests.inc({ verb, outcome });
       seconds.observe({ verb, outcome }, took);

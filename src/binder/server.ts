@@ -5,6 +5,7 @@ import { RELEASE } from "../protocol/release.ts";
 import { GPUSHARE_PROFILE } from "./gpushare.ts";
 import { inspect } from "./inspect.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Shadow } from "./shadow.ts";
 import type { State } from "./state.ts";
 
 /** How the binder is doing. */
@@ -22,6 +23,8 @@ export interface ServerOptions {
   readonly identify: Identify;
   readonly state: State;
   readonly metrics: Pick<Metrics, "text" | "contentType" | "request">;
+  /** Where another policy is decided in the shadow. */
+  readonly shadow?: Pick<Shadow, "differences"> | undefined;
   /** Whether kube-scheduler can be answered. */
   ready(): Condition;
   /** Whether the program makes progress; if not, a restart is the cure. */
@@ -43,9 +46,13 @@ export function createServer(options: ServerOptions): FetchApp {
     return c.body(await options.metrics.text(), 200, { "Content-Type": options.metrics.contentType });
   });
   for (const path of ["/inspect", `/${GPUSHARE_PROFILE}/inspect`]) {
-    app.get(path, (c) => shown(c, options));
-    app.get(`${path}/:node`, (c) => shown(c, options, c.req.param("node")));
+    app.get(path, (c) => shown(c, options, () => inspect(options.state)));
+    app.get(`${path}/:node`, (c) => shown(c, options, () => inspect(options.state, c.req.param("node"))));
   }
+  app.get("/shadow", (c) => {
+    const { shadow } = options;
+    return shown(c, options, () => (shadow ? { differences: shadow.differences() } : { error: NO_SHADOW }));
+  });
   app.all("*", async (c) => {
     const response = await options.extender.fetch(c.req.raw, c.env);
     if (response.status >= 400) options.metrics.request("any", `http_${response.status}`, 0);
@@ -54,9 +61,16 @@ export function createServer(options: ServerOptions): FetchApp {
   return app;
 }
 
-async function shown(c: Context<{ Bindings: ListenerEnv }>, options: ServerOptions, node?: string): Promise<Response> {
+const NO_SHADOW = "no policy is decided in the shadow here: set BERTH_SHADOW_PROFILE or BERTH_SHADOW_URL";
+
+/** Names pods and nodes, so it is for callers only. */
+async function shown(
+  c: Context<{ Bindings: ListenerEnv }>,
+  options: ServerOptions,
+  read: () => object,
+): Promise<Response> {
   const authorization = c.req.header("authorization");
   const caller = await options.identify({ peer: c.env.peer, ...(authorization !== undefined && { authorization }) });
   if (!caller) return c.json({ error: "a credential is missing or not accepted" }, 401);
-  return c.json(inspect(options.state, node));
+  return c.json(read());
 }

@@ -9,6 +9,7 @@ import type { Metrics } from "./metrics.ts";
 import type { LivePolicies } from "./policies.ts";
 import type { PolicyWaker } from "./policy-waking.ts";
 import { preemptLive } from "./preempt.ts";
+import type { Shadow } from "./shadow.ts";
 
 /** What answers kube-scheduler. */
 export interface VerbsOptions {
@@ -17,6 +18,8 @@ export interface VerbsOptions {
   readonly cycles: Cycles<LivePolicy>;
   /** Hears of every filter that was decided. */
   readonly answered: PolicyWaker["answered"];
+  /** Decides the same by another policy, where nobody waits for it. */
+  readonly shadow?: Pick<Shadow, "saw"> | undefined;
   readonly binding: BindOptions;
   /** Why nothing can be answered yet, one constant sentence; undefined once it can. */
   unready(): string | undefined;
@@ -43,10 +46,11 @@ export function liveDeciders(options: VerbsOptions): Deciders {
 
 /** Decides by one version; `for` hands over to the one that the pod's cycle began with. */
 function versionDecider(options: VerbsOptions, live: LivePolicy, deciderOf: (live: LivePolicy) => Decider): Decider {
-  const { cycles, answered } = options;
-  const decider = counted(liveDecider(live, options.unready), options, (pod, decision) =>
-    answered(live, pod, decision),
-  );
+  const { cycles, answered, shadow } = options;
+  const decider = counted(liveDecider(live, options.unready), options, (verb, args, decision) => {
+    if (verb === "filter") answered(live, args.pod, decision);
+    shadow?.saw(live, verb, args, decision);
+  });
   const begin = (verb: PodVerb, key: string): Decider => {
     // An entry without a filter verb begins with prioritize, and every time anew.
     if (verb === "filter") cycles.begin(key, live);
@@ -69,16 +73,16 @@ function cycleKey(profile: string, pod: string): string {
   return `${profile}/${pod}`;
 }
 
-type Hear = (pod: Parameters<Decider["decide"]>[1]["pod"], decision: Awaited<ReturnType<Decider["decide"]>>) => void;
+type Hear = (...asked: [...Parameters<Decider["decide"]>, Awaited<ReturnType<Decider["decide"]>>]) => void;
 
-function counted(decider: Decider, { metrics, elapsed }: VerbsOptions, filtered: Hear = () => undefined): Decider {
+function counted(decider: Decider, { metrics, elapsed }: VerbsOptions, hear: Hear = () => undefined): Decider {
   return {
     ...decider,
     decide: async (verb, args) => {
       const started = elapsed();
       const decision = await decider.decide(verb, args);
       metrics.request(verb, "error" in decision ? "error" : "decided", (elapsed() - started) / 1000);
-      if (verb === "filter") filtered(args.pod, decision);
+      hear(verb, args, decision);
       if (verb === "filter" && !("error" in decision)) countRefusals(decision, metrics);
       return decision;
     },
