@@ -80,12 +80,21 @@ interface Seat {
   readonly judge: Judge<unknown>;
 }
 
-function filterNode(seats: readonly Seat[], node: Lookup): Refusal | undefined {
+/** The first refusal of a node, or what each seat has read of it: facts are read once for filter and score. */
+function judgeNode(seats: readonly Seat[], node: Lookup): { readonly refusal: Refusal } | { readonly facts: Facts[] } {
+  const read: Facts[] = [];
   for (const seat of seats) {
-    const verdict = ask(seat, gather(seat.plugin.views.node, node));
-    if (verdict) return { plugin: seat.plugin.spec.name, ...verdict };
+    const facts = gather(seat.plugin.views.node, node);
+    const verdict = ask(seat, facts);
+    if (verdict) return { refusal: { plugin: seat.plugin.spec.name, ...verdict } };
+    read.push(facts as Facts);
   }
-  return undefined;
+  return { facts: read };
+}
+
+function filterNode(seats: readonly Seat[], node: Lookup): Refusal | undefined {
+  const judged = judgeNode(seats, node);
+  return "refusal" in judged ? judged.refusal : undefined;
 }
 
 function ask(seat: Seat, facts: Facts | Unreadable): (Rejection & { unreadable?: Unreadable }) | undefined {
@@ -94,24 +103,31 @@ function ask(seat: Seat, facts: Facts | Unreadable): (Rejection & { unreadable?:
 }
 
 function judgeNodes(seats: readonly Seat[], nodes: readonly Lookup[]): Row[] {
-  const refusals = nodes.map((node) => filterNode(seats, node));
-  const kept = nodes.filter((_, index) => refusals[index] === undefined);
-  const columns = seats.filter(scores).map((seat) => scoreNodes(seat, kept));
+  const judged = nodes.map((node) => judgeNode(seats, node));
+  const kept = judged.flatMap((each) => ("facts" in each ? [each.facts] : []));
+  const columns = seats.flatMap((seat, at) => {
+    return scores(seat)
+      ? [
+          scoreNodes(
+            seat,
+            kept.map((facts) => facts[at] as Facts),
+          ),
+        ]
+      : [];
+  });
   let next = 0;
-  return refusals.map((refusal) => {
-    if (refusal) return { refusal };
+  return judged.map((each) => {
+    if ("refusal" in each) return each;
     const index = next++;
     return { scores: columns.map((column) => column[index]) };
   });
 }
 
-/** Raw scores of one plugin; nodes are known to be readable. */
-function scoreNodes(seat: Seat, nodes: readonly Lookup[]): readonly RawScore[] {
-  const { spec, views } = seat.plugin;
-  const facts = nodes.map((node) => gather(views.node, node));
+/** Raw scores of one plugin. */
+function scoreNodes({ plugin: { spec }, judge }: Seat, facts: readonly Facts[]): readonly RawScore[] {
   return blame(spec, () => {
-    if (seat.judge.scoreAll) return seat.judge.scoreAll(facts);
-    return facts.map((each) => seat.judge.score?.(each));
+    if (judge.scoreAll) return judge.scoreAll(facts);
+    return facts.map((each) => judge.score?.(each));
   });
 }
 
