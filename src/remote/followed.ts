@@ -1,10 +1,8 @@
 import type { Log } from "../policy/log.ts";
-import type { AnyPlugin } from "../policy/plugin.ts";
-import type { Policy } from "../policy/policy.ts";
-import { readProfile } from "./document.ts";
 import type { KeptDocuments } from "./kept.ts";
 import type { Pulled } from "./pull.ts";
-import { type RelayedPolicy, relayedPolicy, type Unfit } from "./relayed.ts";
+import type { RelayedPolicy } from "./relayed.ts";
+import { type Judging, judge, nextOf, type Said } from "./said.ts";
 
 /** How one profile is doing, for metrics and health. */
 export interface ProfileState {
@@ -20,10 +18,7 @@ export interface ProfileState {
 }
 
 /** What following one profile needs. */
-export interface FollowOptions {
-  readonly profile: string;
-  readonly plugins: readonly AnyPlugin[];
-  unfit?(policy: Policy): string | undefined;
+export interface FollowOptions extends Judging {
   readonly kept?: KeptDocuments;
   changed(now: RelayedPolicy, before: RelayedPolicy | undefined): void;
   readonly log: Log;
@@ -50,15 +45,6 @@ const ANSWERS_TO_RETURN = 3;
 
 /** For how long after it was replaced, in milliseconds. */
 const REPLACED_FOR_MS = 60_000;
-
-/** The last answer of the function. */
-interface Said {
-  readonly tag: string | undefined;
-  readonly bytes: Uint8Array;
-  readonly outcome: RelayedPolicy | Unfit;
-  /** How often in a row. */
-  readonly times: number;
-}
 
 /** What is known of a profile. */
 interface Knowledge {
@@ -158,33 +144,6 @@ function adopt(
   const version = `${profile}@${policy.policy.version}`;
   log("info", "policy in force", { policy: version, from, ...(away.length > 0 && { askedThere: away }) });
   changed(policy, before);
-}
-
-function judge({ profile, plugins, unfit }: FollowOptions, bytes: Uint8Array): RelayedPolicy | Unfit {
-  const read = readProfile(bytes, profile);
-  if ("problem" in read) return read;
-  const relayed = relayedPolicy(read.value, plugins);
-  const problem = "problem" in relayed ? undefined : unfit?.(relayed.policy);
-  return problem === undefined ? relayed : { problem: `profile ${profile}: ${problem}` };
-}
-
-/** A function that still has the document, or sends the same version once more, has said it once more. */
-function nextOf(
-  said: Said | undefined,
-  pulled: Pulled | undefined,
-  judged: (bytes: Uint8Array) => RelayedPolicy | Unfit,
-): Said | undefined {
-  if (!pulled) return said && { ...said, times: said.times + 1 };
-  const outcome = judged(pulled.bytes);
-  const same =
-    said !== undefined && versionOf(said.outcome) !== undefined && versionOf(said.outcome) === versionOf(outcome);
-  // What was refused may have been damaged on its way: it is asked for as a whole again.
-  const tag = "problem" in outcome ? undefined : pulled.tag;
-  return { bytes: pulled.bytes, tag, outcome, times: same ? said.times + 1 : 1 };
-}
-
-function versionOf(outcome: RelayedPolicy | Unfit): string | undefined {
-  return "problem" in outcome ? undefined : outcome.policy.version;
 }
 
 function recently(replaced: Map<string, number>, version: string): boolean {

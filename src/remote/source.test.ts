@@ -1,22 +1,8 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { registry } from "../policy/registry.ts";
 import type { JsonObject } from "../protocol/json.ts";
-import { createFunctionClient } from "./client.ts";
-import {
-  afterTest,
-  type Behaviour,
-  documentOf,
-  type FakeFunction,
-  fakeFunction,
-  logged,
-  saying,
-  serving,
-} from "./function-fixture.ts";
+import { type Behaviour, documentOf, fakeFunction, saying, serving } from "./function-fixture.ts";
 import type { RelayedPolicy } from "./relayed.ts";
-import { type PolicySource, type SourceOptions, startPolicySource } from "./source.ts";
+import { askedAgain, follow } from "./source-fixture.ts";
 
 let first: JsonObject;
 let second: JsonObject;
@@ -25,49 +11,6 @@ beforeAll(async () => {
   first = await documentOf([{ name: "Random" }, { name: "NodeCost" }], { prices: [{ match: {}, perHour: 1 }] });
   second = await documentOf([{ name: "Random", weight: 3 }], { prices: [{ match: {}, perHour: 2 }] });
 });
-
-interface Followed {
-  readonly source: PolicySource;
-  readonly lines: readonly string[];
-  /** Every version that came into force. */
-  readonly versions: string[];
-  version(): string | undefined;
-  problem(): string | undefined;
-}
-
-async function follow(url: string, more: Partial<SourceOptions & { token: () => string }> = {}): Promise<Followed> {
-  const { token = () => "a-bearer-token-of-tests", ...options } = more;
-  const client = createFunctionClient({ url, token, versionKey: "tests" });
-  const { log, lines } = logged();
-  const source = await startPolicySource({
-    client,
-    profiles: ["default"],
-    plugins: registry,
-    every: 15,
-    log,
-    ...options,
-  });
-  afterTest(async () => {
-    await source.stop();
-    await client.close();
-  });
-  const versions: string[] = [];
-  source.subscribe((_, now) => void versions.push(now.policy.version));
-  const version = () => source.current("default")?.policy.version;
-  return { source, lines, versions, version, problem: () => source.states()[0]?.problem };
-}
-
-async function folder(): Promise<string> {
-  const made = await mkdtemp(join(tmpdir(), "berth-kept-"));
-  afterTest(() => rm(made, { recursive: true, force: true }));
-  return made;
-}
-
-/** Waits until the function was asked so many times more. */
-async function askedAgain({ asked }: FakeFunction, times = 3): Promise<void> {
-  const until = asked.length + times;
-  await expect.poll(() => asked.length).toBeGreaterThanOrEqual(until);
-}
 
 const without = (document: JsonObject, key: string): JsonObject =>
   Object.fromEntries(Object.entries(document).filter(([each]) => each !== key));
@@ -189,111 +132,5 @@ describe("the policy of a function", () => {
     source.refresh();
     await expect.poll(version, { timeout: 10_000 }).toBe(second["version"]);
     expect(there.asked).toHaveLength(2);
-  });
-});
-
-describe("plugins of another release", () => {
-  const changed = (document: JsonObject, at: number, change: JsonObject): JsonObject => ({
-    ...document,
-    version: "changed",
-    plugins: (document["plugins"] as JsonObject[]).map((plugin, index) =>
-      index === at ? { ...plugin, ...change } : plugin,
-    ),
-  });
-
-  it("are asked about at the function when they can be, in their places", async () => {
-    const there = await fakeFunction(serving(changed(first, 1, { version: 99 })));
-    const { source } = await follow(there.url);
-    const relayed = source.current("default");
-    expect(relayed?.away).toEqual(["NodeCost"]);
-    expect(relayed?.policy.plugins.map(({ spec }) => `${spec.name} ${spec.version}`)).toEqual([
-      "Random 1",
-      "NodeCost 99",
-    ]);
-  });
-
-  it("make the policy refused when they have to be decided in the cluster, and the last one stays", async () => {
-    const gpu = await documentOf([{ name: "GpuMemory" }]);
-    const there = await fakeFunction(serving(gpu));
-    const { version, problem } = await follow(there.url);
-    expect(version()).toBe(gpu["version"]);
-    there.behave(serving(changed(gpu, 0, { version: 99 })));
-    await expect
-      .poll(problem)
-      .toMatch(/plugin GpuMemory, version 99, has to be decided in the cluster, and this program has version \d+/);
-    there.behave(serving(changed(gpu, 0, { name: "Gangs" })));
-    await expect
-      .poll(problem)
-      .toContain("plugin Gangs, version 1, has to be decided in the cluster, and this program does not have it");
-    expect(version()).toBe(gpu["version"]);
-  });
-
-  it("make the policy refused with arguments or views that are not known here", async () => {
-    const there = await fakeFunction(serving(changed(first, 1, { args: { unpriced: "perhaps" } })));
-    const { version, problem } = await follow(there.url);
-    expect(problem()).toContain(
-      "plugin NodeCost has arguments that it does not take: args.unpriced must be one of last, reject",
-    );
-    const reads = {
-      pod: [],
-      node: [{ name: "moonPhase", of: "node", pace: "slow", paths: ["status.moon"] }],
-      around: [],
-    };
-    there.behave(serving(changed(first, 1, { name: "Own", reads })));
-    await expect.poll(problem).toContain("plugin Own reads moonPhase, which this release cannot read");
-    expect(version()).toBeUndefined();
-  });
-
-  it("make the policy refused when this program says that it could not decide by it", async () => {
-    const there = await fakeFunction(serving(first));
-    const { version, problem } = await follow(there.url, { unfit: () => "nobody here can tell the weather" });
-    expect([version(), problem()]).toEqual([undefined, "profile default: nobody here can tell the weather"]);
-  });
-});
-
-describe("the policy that is kept on disk", () => {
-  it("is in force at start while the function is away, and is followed on when it is back", async () => {
-    const keptIn = join(await folder(), "policies");
-    const there = await fakeFunction(serving(first));
-    const before = await follow(there.url, { keptIn });
-    await before.source.stop();
-    await there.stop();
-
-    const { source, version, versions, problem } = await follow(there.url, { keptIn });
-    expect([version(), problem()]).toEqual([first["version"], expect.stringContaining("nothing listens there")]);
-    expect(source.states()[0]?.ageSeconds).toBeGreaterThanOrEqual(0);
-    expect(await readdir(keptIn)).toEqual(["default.json"]);
-
-    await fakeFunction(serving(second), { port: Number(new URL(there.url).port) });
-    await expect.poll(version).toBe(second["version"]);
-    expect(versions).toEqual([second["version"]]);
-    await expect
-      .poll(async () => JSON.parse(await readFile(join(keptIn, "default.json"), "utf8")).version)
-      .toBe(second["version"]);
-  });
-
-  it.each([
-    ["no JSON", "{"],
-    ["of another protocol", JSON.stringify({ protocol: 7, release: "9.0.0" })],
-    ["empty", ""],
-  ])("is not used when it is %s, and is written anew", async (_, text) => {
-    const keptIn = await folder();
-    await writeFile(join(keptIn, "default.json"), text);
-    const there = await fakeFunction(saying(500));
-    const { version, lines } = await follow(there.url, { keptIn });
-    expect(version()).toBeUndefined();
-    expect(lines.join("\n")).toContain("the kept policy is not used");
-    there.behave(serving(first));
-    await expect.poll(version).toBe(first["version"]);
-    await expect.poll(() => readFile(join(keptIn, "default.json"), "utf8")).toBe(JSON.stringify(first));
-  });
-
-  it("does no harm when its directory cannot be written", async () => {
-    const file = join(await folder(), "a-file");
-    await writeFile(file, "");
-    const there = await fakeFunction(serving(first));
-    const { version, lines } = await follow(there.url, { keptIn: file });
-    expect(version()).toBe(first["version"]);
-    expect(lines.join("\n")).toContain("make the directory writable");
   });
 });
