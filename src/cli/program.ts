@@ -11,6 +11,7 @@ import { initCommand } from "./commands/init.ts";
 import { policyCommand } from "./commands/policy.ts";
 import { scheduleCommand } from "./commands/schedule.ts";
 import { serveCommand } from "./commands/serve.ts";
+import { shadowCommand } from "./commands/shadow.ts";
 
 /**
  * Runs the `berth` command. Each subcommand stands in a file of commands/, and its code is loaded when it is asked for.
@@ -23,11 +24,14 @@ export async function run(argv: readonly string[]): Promise<void> {
     .description("One placement policy for all your Kubernetes clusters: a scheduler extender as a function.")
     .version(RELEASE)
     .showHelpAfterError("(--help shows what there is)")
+    // Options of a command and of its subcommands may have the same names.
+    .enablePositionalOptions()
     .addCommand(devCommand())
     .addCommand(serveCommand())
     .addCommand(binderCommand())
     .addCommand(scheduleCommand())
     .addCommand(policyCommand())
+    .addCommand(shadowCommand())
     .addCommand(certsCommand())
     .addCommand(doctorCommand())
     .addCommand(explainCommand())

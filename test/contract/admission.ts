@@ -87,24 +87,25 @@ export function admission(witness: () => Witness, start: Start, abilities: Abili
       }
     });
 
-    it("is turned away before the body is read", async () => {
-      const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
-      const unfinished = new ReadableStream<Uint8Array>({
-        start: (controller) => controller.enqueue(new TextEncoder().encode('{"Pod":')),
-        async pull(controller) {
-          await finished;
-          controller.close();
-        },
+    if (abilities.streams !== false)
+      it("is turned away before the body is read", async () => {
+        const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+        const unfinished = new ReadableStream<Uint8Array>({
+          start: (controller) => controller.enqueue(new TextEncoder().encode('{"Pod":')),
+          async pull(controller) {
+            await finished;
+            controller.close();
+          },
+        });
+        const before = witness().lines().length;
+        const answer = decide("/default/filter", bearer("a token that nobody has"), { body: unfinished });
+        await vi.waitFor(() => {
+          const since = witness().lines().slice(before);
+          expect(since).toContainEqual(expect.objectContaining({ message: "request turned away", status: 401 }));
+        });
+        finish();
+        expect((await answer).status).toBe(401);
       });
-      const before = witness().lines().length;
-      const answer = decide("/default/filter", bearer("a token that nobody has"), { body: unfinished });
-      await vi.waitFor(() => {
-        const since = witness().lines().slice(before);
-        expect(since).toContainEqual(expect.objectContaining({ message: "request turned away", status: 401 }));
-      });
-      finish();
-      expect((await answer).status).toBe(401);
-    });
   });
 
   it("answers 404 to verbs and paths that nobody answers", async () => {
@@ -159,21 +160,29 @@ export function admission(witness: () => Witness, start: Start, abilities: Abili
       await closed.target.stop();
     });
 
-    it("lets anybody of this machine in when it is open on loopback, and nobody else", async () => {
-      const open = watch(await start({ secrets: {}, open: "loopback" }));
-      const call = { headers: JSON_BODY, body };
-      expect((await open.ask("/default/prioritize", call)).json).toEqual(SCORES);
-      expect((await open.ask("/batch/prioritize", call)).status).toBe(200);
-      expect((await open.ask("/wrong/default/prioritize", call)).status).toBe(404);
-      if (abilities.distance) {
-        expect((await open.ask("/default/prioritize", { ...call, from: "elsewhere" })).status).toBe(401);
-      }
-      await vi.waitFor(() => {
-        expect(open.lines()).toContainEqual(
-          expect.objectContaining({ level: "warn", message: expect.stringMatching(/^open on loopback: /) }),
-        );
+    if (abilities.local === false)
+      it("lets nobody in by a loopback address, which it has none of", async () => {
+        const open = watch(await start({ secrets: {}, open: "loopback" }));
+        expect((await open.ask("/default/prioritize", { headers: JSON_BODY, body })).status).toBe(401);
+        await open.target.stop();
       });
-      await open.target.stop();
-    });
+
+    if (abilities.local !== false)
+      it("lets anybody of this machine in when it is open on loopback, and nobody else", async () => {
+        const open = watch(await start({ secrets: {}, open: "loopback" }));
+        const call = { headers: JSON_BODY, body };
+        expect((await open.ask("/default/prioritize", call)).json).toEqual(SCORES);
+        expect((await open.ask("/batch/prioritize", call)).status).toBe(200);
+        expect((await open.ask("/wrong/default/prioritize", call)).status).toBe(404);
+        if (abilities.distance) {
+          expect((await open.ask("/default/prioritize", { ...call, from: "elsewhere" })).status).toBe(401);
+        }
+        await vi.waitFor(() => {
+          expect(open.lines()).toContainEqual(
+            expect.objectContaining({ level: "warn", message: expect.stringMatching(/^open on loopback: /) }),
+          );
+        });
+        await open.target.stop();
+      });
   });
 }

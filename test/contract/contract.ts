@@ -29,7 +29,7 @@ export function contractSuite(runtime: string, start: Start, abilities: Abilitie
     observation(witness, start);
     evaluation(witness);
     conformance(witness);
-    sizes(witness);
+    sizes(witness, abilities);
     if (abilities.connections) connections(witness);
 
     // Last, because it looks back at everything above.

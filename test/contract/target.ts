@@ -38,6 +38,12 @@ export interface Abilities {
   readonly connections: boolean;
   /** Requests can be made to come from another machine. */
   readonly distance: boolean;
+  /** False: no request ever comes from the machine that it runs on. */
+  readonly local?: false;
+  /** False: the platform reads a whole body before it calls the function. */
+  readonly streams?: false;
+  /** The most bytes of a body, where the platform allows less than 32 MiB. */
+  readonly limit?: number;
 }
 
 /** What is different from one start to another. */

@@ -11,6 +11,7 @@ import { e2e } from "./gate.ts";
 import { placed, profiles } from "./scheduling.ts";
 
 const root = join(import.meta.dirname, "..", "..");
+const on = (node: string) => ({ spec: { nodeSelector: { "kubernetes.io/hostname": node } } });
 const plugins = [{ name: "GpuMemory", weight: 1 }];
 
 await e2e("berth explain in a cluster", (versions) => {
@@ -36,8 +37,8 @@ await e2e("berth explain in a cluster", (versions) => {
         profiles: profiles(["default-scheduler"], { preemption: false }),
       },
     });
-    await placed(plane, await plane.api.create(gpuPod("train", 12)));
-    await placed(plane, await plane.api.create(gpuPod("serve", 6)));
+    await placed(plane, await plane.api.create(gpuPod("train", 12, on("big"))));
+    await placed(plane, await plane.api.create(gpuPod("serve", 6, on("small"))));
   });
   afterAll(() => plane?.stop());
 

@@ -2,15 +2,12 @@ import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Agent, request } from "undici";
-import { parse, stringify } from "yaml";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import type { KubeObject } from "../controlplane/objects.ts";
 import { freePort } from "../controlplane/ports.ts";
 import { type RunningProcess, startProcess, waitUntilUp } from "../controlplane/process.ts";
-import { programPath } from "../controlplane/programs.ts";
 import { type Container, environment, type PodFacts, type PodSpec, writeVolumes } from "./kubelet-files.ts";
-
-const root = join(import.meta.dirname, "..", "..");
+import { imageOf } from "./kubelet-images.ts";
 
 /** Which workload of the cluster to run a pod of. */
 export interface Workload {
@@ -60,7 +57,7 @@ export async function runPod(plane: ControlPlane, workload: Workload, options: R
   const ports = await hostPorts(container);
   const translate = translation(container, { folder, ports, hosts: options.hosts ?? {} });
   const kubeconfig = await plane.serviceAccountKubeconfig(pod.namespace, pod.serviceAccount);
-  const image = imageOf(container, options, kubeconfig);
+  const image = imageOf(container.image, options.program, kubeconfig);
   await mkdir(folder, { recursive: true });
   await writeVolumes(plane, pod, {
     container,
@@ -90,7 +87,7 @@ async function podOf(plane: ControlPlane, workload: Workload): Promise<{ pod: Po
   const { template } = object["spec"] as unknown as { readonly template: { readonly spec: PodSpec } };
   const { spec } = template;
   const [container, ...more] = spec.containers;
-  if (container === undefined || more.length > 0) throw new Error(`${name} has not exactly one container`);
+  if (!container || more.length > 0) throw new Error(`${name} has not exactly one container`);
   started += 1;
   const serviceAccount = spec.serviceAccountName ?? "default";
   return { pod: { name: `${name}-${started}`, namespace, uid: randomUUID(), serviceAccount, spec }, container };
@@ -130,41 +127,6 @@ function translation(container: Container, { folder, ports, hosts }: Translation
 
 function literal(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}
-
-/** What an image is on this machine. */
-interface Image {
-  readonly entrypoint: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  command(command: readonly string[]): readonly string[];
-  edit(text: string): string;
-}
-
-function imageOf({ image }: Container, { program }: RunOptions, kubeconfig: string): Image {
-  const [, version] = /^registry\.k8s\.io\/kube-scheduler:v([\d.]+)$/.exec(image) ?? [];
-  if (version !== undefined) {
-    return {
-      entrypoint: [],
-      env: {},
-      command: ([, ...args]) => [programPath({ name: "kube-scheduler", version }), ...args, "--bind-address=127.0.0.1"],
-      edit: (text) => withKubeconfig(text, kubeconfig),
-    };
-  }
-  if (!/^berth:/.test(image)) throw new Error(`the image ${image} is not one that this runner has`);
-  return {
-    entrypoint: [process.execPath, program ?? join(root, "src/cli/berth.js")],
-    env: { BERTH_KUBECONFIG: kubeconfig },
-    command: (command) => command,
-    edit: (text) => text,
-  };
-}
-
-/** A scheduler's configuration without a kubeconfig means the service account at its fixed path. */
-function withKubeconfig(text: string, kubeconfig: string): string {
-  if (!text.includes("kind: KubeSchedulerConfiguration")) return text;
-  const configuration = parse(text);
-  const clientConnection = { ...configuration.clientConnection, kubeconfig };
-  return stringify({ ...configuration, clientConnection });
 }
 
 function runningPod(

@@ -73,7 +73,7 @@ export async function makeCertificates(folder: string, wish: CertificateWish): P
     const authority = await theAuthority(folder, wish, now);
     const issuers = [authority.pair, ...(authority.previous ? [authority.previous] : [])];
     const keeper: Keeper = { issuers, now, renew: wish.renew ?? false };
-    const days = Math.min(wish.days ?? 365, daysLeft(authority.pair, now));
+    const days = Math.min(wish.days ?? 365, (authority.pair.parsed.validToDate.getTime() - now.getTime()) / DAY);
     const server = await keep(keeper, pairFiles(folder, "server"), {
       fits: (pair) => hasNames(pair, names),
       issue: (issuer) => issueServer(issuer, { names, days, now }),
@@ -154,10 +154,6 @@ function endedAuthority(files: PairFiles, { parsed }: Pair): string {
     `the authority in ${files.certificate} ended on ${parsed.validToDate.toISOString().slice(0, 10)}: ` +
     "make another with --new-authority, and give its caData to every kube-scheduler that trusts this one"
   );
-}
-
-function daysLeft({ parsed }: Pair, now: Date): number {
-  return (parsed.validToDate.getTime() - now.getTime()) / DAY;
 }
 
 interface Keeper {
