@@ -7,8 +7,8 @@ import { gated } from "./gate.ts";
 
 const BENCH = fileURLToPath(new URL("../bench/run.ts", import.meta.url));
 
-async function bench(args: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [BENCH, ...args], { timeout: 170_000 });
+async function bench(args: readonly string[], timeout = 170_000): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [BENCH, ...args], { timeout });
   return stdout;
 }
 
@@ -47,3 +47,16 @@ await gated("the benchmark of a busy cluster", controlPlanePrograms([schedulerVe
     for (const row of ["SchedulerPopFromBackoffQ=false", "as they come"]) expect(stdout).toContain(`│ ${row}`);
   }, 180_000);
 });
+
+await gated(
+  "the benchmark of whole nodes",
+  [...controlPlanePrograms([apiServerVersion]), { name: "oracle", version: apiServerVersion }],
+  () => {
+    it("places every pod beside the oracle, the Go extender and the function on Node and in workerd", async () => {
+      const stdout = await bench(["direct", "--smoke"], 280_000);
+      expect(stdout.split("Berth on Node")).toHaveLength(5);
+      expect(stdout.split("Berth in workerd")).toHaveLength(3);
+      expect(stdout).toMatch(/load \d/);
+    }, 300_000);
+  },
+);
