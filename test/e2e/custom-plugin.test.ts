@@ -71,10 +71,10 @@ describe("A plugin of one's own, in the function only", () => {
         await placed(plane, await plane.api.create(partnerPod(`unknown-${nextName()}`)));
         const text = await metrics();
         saw(text.split("\n").filter((line) => line.startsWith("berth_far")));
-        return text.includes("berth_function_away 1");
+        return /^berth_function_away 1$/m.test(text);
       });
       relay.proxy.fault = undefined;
-      await eventually("it is used again", async () => (await metrics()).includes("berth_function_away 0"));
+      await eventually("it is used again", async () => /^berth_function_away 0$/m.test(await metrics()));
       const back = relay.proxy.passed.length;
       await placed(plane, await plane.api.create(partnerPod(`unknown-${nextName()}`)));
       expect(relay.proxy.passed.slice(back)).toContain("/default/evaluate");
