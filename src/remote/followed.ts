@@ -46,11 +46,16 @@ const ANSWERS_TO_RETURN = 3;
 /** For how long after it was replaced, in milliseconds. */
 const REPLACED_FOR_MS = 60_000;
 
+/** Between two notes on disk that nothing has changed, in milliseconds. */
+const NOTED_EVERY_MS = 60_000;
+
 /** What is known of a profile. */
 interface Knowledge {
   current: RelayedPolicy | undefined;
   /** When the function last said that `current` is the policy, in milliseconds since 1970. */
   confirmed: number;
+  /** When that was last noted on disk. */
+  noted: number;
   said: Said | undefined;
   failures: number;
   problem: string | undefined;
@@ -64,6 +69,7 @@ export function followProfile(options: FollowOptions): Followed {
   const known: Knowledge = {
     current: undefined,
     confirmed: 0,
+    noted: 0,
     said: undefined,
     failures: 0,
     problem: undefined,
@@ -124,11 +130,19 @@ async function goBy(options: FollowOptions, known: Knowledge, { outcome, bytes, 
   if (known.problem !== undefined) log("info", "the function gives the policy again", { profile });
   known.problem = undefined;
   const { version } = outcome.policy;
-  if (known.current?.policy.version === version) known.confirmed = Date.now();
+  if (known.current?.policy.version === version) await confirm(options, known);
   else if (times >= ANSWERS_TO_RETURN || !recently(known.replaced, version)) {
     adopt(options, known, { policy: outcome, from: "function", confirmed: Date.now() });
     await keep(options, bytes);
   }
+}
+
+/** The file's time is what a restart knows the age by. */
+async function confirm({ profile, kept }: FollowOptions, known: Knowledge): Promise<void> {
+  known.confirmed = Date.now();
+  if (known.confirmed - known.noted < NOTED_EVERY_MS) return;
+  known.noted = known.confirmed;
+  await kept?.confirm(profile);
 }
 
 function adopt(

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -39,6 +39,22 @@ describe("the policy that is kept on disk", () => {
     await expect
       .poll(async () => JSON.parse(await readFile(join(keptIn, "default.json"), "utf8")).version)
       .toBe(second["version"]);
+  });
+
+  it("is as old as the function's last word on it, not as the policy itself", async () => {
+    const keptIn = await folder();
+    const file = join(keptIn, "default.json");
+    const there = await fakeFunction(serving(first));
+    await writeFile(file, JSON.stringify(first));
+    const [hours, days] = [2 * 3_600, 3 * 86_400].map((seconds) => Date.now() / 1_000 - seconds) as [number, number];
+    await utimes(file, days, days);
+    await (await follow(there.url, { keptIn })).source.stop();
+    expect(Date.now() - (await stat(file)).mtimeMs).toBeLessThan(3_600_000);
+
+    await there.stop();
+    await utimes(file, hours, hours);
+    const { source } = await follow(there.url, { keptIn });
+    expect(source.states()[0]?.ageSeconds).toBeGreaterThanOrEqual(7_200);
   });
 
   it.each([

@@ -1,10 +1,10 @@
-import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 
 /** A document that was kept. */
 export interface Kept {
   readonly bytes: Uint8Array;
-  /** When it was written, in milliseconds since 1970. */
+  /** When the function last gave it, in milliseconds since 1970. */
   readonly at: number;
 }
 
@@ -14,6 +14,8 @@ export interface KeptDocuments {
   read(profile: string): Promise<Kept | undefined>;
   /** Keeps a document whole or not at all. Rejects with a sentence when it cannot be kept. */
   keep(profile: string, bytes: Uint8Array): Promise<void>;
+  /** Notes that the function gives what is kept to this day. Never rejects: nothing but an age depends on it. */
+  confirm(profile: string): Promise<void>;
 }
 
 /**
@@ -45,6 +47,10 @@ export function keptDocuments(directory: string): KeptDocuments {
         await rm(draft, { force: true }).catch(() => undefined);
         throw new Error(`${file}: the policy cannot be kept (${codeOf(error)}): make the directory writable`);
       }
+    },
+    async confirm(profile) {
+      const now = new Date();
+      await utimes(fileOf(profile), now, now).catch(() => undefined);
     },
   };
 }
