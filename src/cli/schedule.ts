@@ -1,15 +1,19 @@
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { readFunctionSettings } from "../binder/function-settings.ts";
 import { jsonLines } from "../extender/log.ts";
 import { checkConfiguration } from "../policy/configuration.ts";
 import { checkFacts } from "../policy/facts.ts";
 import type { Check } from "../policy/faults.ts";
+import type { Log } from "../policy/log.ts";
 import { registry } from "../policy/registry.ts";
 import { formatFault, readDocument } from "../policy/source.ts";
 import { decideOnly } from "../scheduler/dry.ts";
+import { createExtended } from "../scheduler/extenders.ts";
 import { IGNORABLE } from "../scheduler/needs.ts";
-import type { DryDecision, InformerModeOptions, RunningScheduler } from "../scheduler/options.ts";
-import { chosenPolicy, type Loaded, noFacts } from "../scheduler/policies.ts";
+import type { DryDecision, FunctionSource, InformerModeOptions, RunningScheduler } from "../scheduler/options.ts";
+import { chosenPolicy, noFacts } from "../scheduler/policies.ts";
+import { readPolicyFile } from "../scheduler/policy-file.ts";
 import { seededRandom } from "../scheduler/sampling.ts";
 import { startScheduler } from "../scheduler/start.ts";
 import { decideWatched, startWatching } from "../scheduler/watch.ts";
@@ -24,6 +28,7 @@ export interface ScheduleOptions {
   readonly facts?: string;
   readonly profile?: string;
   readonly policyFile?: string;
+  readonly function?: string;
   readonly ignore: readonly string[];
   readonly percentageOfNodesToScore: number;
   readonly seed?: number;
@@ -45,7 +50,10 @@ export async function schedule(options: ScheduleOptions): Promise<void> {
   const stop = stopSignal();
   const write = options.dryRun ? process.stderr : process.stdout;
   const log = jsonLines((line) => void write.write(`${line}\n`), Date.now);
-  const settings = { ...(await settingsOf(options)), log };
+  const settings = { ...settingsOf(options), ...(await policyOf(options, log)), log };
+  if (options.mode === "watch" && (settings.extended ?? settings.function)) {
+    throw new CommandError("--mode watch asks neither extenders nor a function: use --mode informer");
+  }
   if (options.dryRun) {
     const decide = options.mode === "watch" ? decideWatched : decideOnly;
     await decide(settings, (decision) => void process.stdout.write(`${dryLine(decision, options.output)}\n`));
@@ -62,13 +70,11 @@ export async function schedule(options: ScheduleOptions): Promise<void> {
   await running.stop();
 }
 
-async function settingsOf(options: ScheduleOptions): Promise<Omit<InformerModeOptions, "log">> {
+function settingsOf(options: ScheduleOptions): Omit<InformerModeOptions, "log"> {
   const { kubeconfig, context, leaseNamespace, seed } = options;
-  const loaded = await policyOf(options);
   return {
     schedulerName: options.schedulerName,
     source: kubeconfig === undefined ? { inCluster: true } : { kubeconfig, ...(context !== undefined && { context }) },
-    ...(loaded && { loaded }),
     ignored: ignoredNeeds(options.ignore),
     percentage: options.percentageOfNodesToScore,
     random: seed === undefined ? Math.random : seededRandom(seed),
@@ -88,23 +94,51 @@ function addressOf(listen: string): { readonly host: string; readonly port: numb
   return { host: listen.slice(0, at).replace(/^\[|\]$/g, ""), port: Number(listen.slice(at + 1)) };
 }
 
-/** The policy of the files; nothing for the default plugins. */
-async function policyOf({ config, facts, profile }: ScheduleOptions): Promise<Loaded | undefined> {
+/** The policy of the files, with the extenders of an old one; nothing for the default plugins. */
+async function policyOf(
+  options: ScheduleOptions,
+  log: Log,
+): Promise<Pick<InformerModeOptions, "loaded" | "extended" | "function">> {
+  const { config, facts, profile, policyFile } = options;
+  if (options.function !== undefined) return { function: await functionOf(options.function, profile) };
+  if (policyFile !== undefined) return legacyPolicy(policyFile, log);
   if (config === undefined) {
-    if (facts === undefined && profile === undefined) return undefined;
+    if (facts === undefined && profile === undefined) return {};
     throw new CommandError("--facts and --profile go with --config: without a policy the default plugins decide");
   }
   const fleet = facts === undefined ? noFacts() : await readChecked(facts, checkFacts);
-  return chosenPolicy(await readChecked(config, checkConfiguration(registry)), fleet, profile);
+  return { loaded: await chosenPolicy(await readChecked(config, checkConfiguration(registry)), fleet, profile) };
+}
+
+/** What else there is to say of a function stands in the environment, as for the binder. */
+async function functionOf(url: string, profile = "default"): Promise<FunctionSource> {
+  const own = { BERTH_FUNCTION_URL: url, BERTH_FUNCTION_PROFILES: profile };
+  const read = readFunctionSettings({ ...process.env, ...own });
+  if ("problems" in read) throw new CommandError(read.problems.join("\n"));
+  if (read.value === undefined) throw new CommandError("--function needs the function's URL");
+  const { caFile, ...settings } = read.value;
+  return { ...settings, profile, ...(caFile !== undefined && { caPem: await readText(caFile) }) };
+}
+
+async function legacyPolicy(file: string, log: Log): Promise<Pick<InformerModeOptions, "loaded" | "extended">> {
+  const checked = await readPolicyFile(await readText(file), file);
+  if ("faults" in checked) throw new CommandError(checked.faults.map(formatFault).join("\n"));
+  const { policy, extenders } = checked.value;
+  const loaded = { policy, facts: noFacts() };
+  if (extenders.length === 0) return { loaded };
+  return { loaded, extended: await createExtended(extenders, (message, fields) => log("warn", message, fields)) };
 }
 
 async function readChecked<T>(file: string, check: Check<T>): Promise<T> {
-  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(error.code === "ENOENT" ? `${file}: there is no such file` : `${file}: ${error.code}`);
-  });
-  const checked = readDocument(text, file, check);
+  const checked = readDocument(await readText(file), file, check);
   if ("value" in checked) return checked.value;
   throw new CommandError(checked.faults.map(formatFault).join("\n"));
+}
+
+async function readText(file: string): Promise<string> {
+  return readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new CommandError(error.code === "ENOENT" ? `${file}: there is no such file` : `${file}: ${error.code}`);
+  });
 }
 
 function dryLine(decision: DryDecision, output: "text" | "json"): string {

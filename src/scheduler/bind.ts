@@ -23,10 +23,14 @@ export type Bound =
 /** Who binds. */
 export interface Bind {
   readonly protocol: Binder;
-  /** `<profile>@<version>`. */
-  readonly policy: string;
   /** Of this process, different for every start. */
   readonly identity: string;
+}
+
+/** Where a pod goes, and by which policy: `<profile>@<version>`. */
+export interface Destination {
+  readonly node: PlacedNode;
+  readonly policy: string;
 }
 
 /**
@@ -34,9 +38,9 @@ export interface Bind {
  * that the pod was bound already, the pod itself tells whose Binding it was: one Binding, and one event, whoever else
  * tries at the same time, and however often a network delivers.
  */
-export async function bindTo(bind: Bind, pod: PlacedPod, node: PlacedNode): Promise<Bound> {
+export async function bindTo(bind: Bind, pod: PlacedPod, { node, policy }: Destination): Promise<Bound> {
   const { namespace, name, uid } = pod;
-  const annotations = { [POLICY_ANNOTATION]: bind.policy, [BOUND_BY_ANNOTATION]: bind.identity };
+  const annotations = { [POLICY_ANNOTATION]: policy, [BOUND_BY_ANNOTATION]: bind.identity };
   const answer = await bindPod(bind.protocol, { namespace, name, uid, node, annotations, seen: pod });
   if (answer.kind === "refused") {
     return { kind: "failed", message: `${answer.reason} (${answer.detail})`, over: OVER.has(answer.cause) };

@@ -15,6 +15,8 @@ export type Choice =
       readonly node: KnownNode;
       /** The sum of the plugins' weighted scores that it won with. */
       readonly score: number;
+      /** By what it was chosen: `<profile>@<version>`. */
+      readonly policy: string;
       /** Nodes that fitted, of those that were looked at. */
       readonly fitting: number;
     }
@@ -48,6 +50,8 @@ export interface ChooserOptions extends JudgeSources {
   /** Why a node that the policy takes is refused all the same. */
   barred(node: KnownNode, pod: PlacedPod): Refusal | undefined;
   readonly others?: Others;
+  /** The policy with what its function says of this pod; absent where all its plugins are here. */
+  withRows?(pod: JsonObject): Promise<Policy>;
 }
 
 /** Finds nodes for pods by one policy. */
@@ -75,20 +79,21 @@ export function createChooser(policy: Policy, options: ChooserOptions): Choose {
     const { fitting, refusals } = left;
     if (fitting.length === 0) return unfit(nodes.length, refusals);
     const sums = fitting.length === 1 ? [0] : weightedSums(columns, judged.scores(fitting));
-    return winner(fitting, await addOthers(pod, { fitting, sums }, others), options.random);
+    const totals = await addOthers(pod, { fitting, sums }, others);
+    return { ...winner(fitting, totals, options.random), policy: `${policy.profile}@${policy.version}` };
   };
   return async (pod) => {
     const hopeless = options.unjudged(pod) ?? (options.nodes().length === 0 ? NO_NODES : undefined);
     if (hopeless !== undefined) return { kind: "unfit", message: hopeless, refusals: [] };
-    const judged = judge(pod);
+    const judged = judge(pod, await options.withRows?.(pod.object));
     return "fault" in judged ? { kind: "fault", message: judged.fault } : search(pod, judged);
   };
 }
 
-function winner(fitting: readonly KnownNode[], totals: readonly number[], random: () => number): Choice {
+function winner(fitting: readonly KnownNode[], totals: readonly number[], random: () => number) {
   const best = highest(totals, random);
   const node = fitting[best] as KnownNode;
-  return { kind: "node", node, score: totals[best] ?? 0, fitting: fitting.length };
+  return { kind: "node" as const, node, score: totals[best] ?? 0, fitting: fitting.length };
 }
 
 function unfit(nodes: number, refusals: readonly Refusal[]): Choice {

@@ -5,13 +5,18 @@ import { systemTiming } from "../cluster/timing.ts";
 import type { Binder } from "../placement/bind.ts";
 import { type FollowedLedgers, followLedgers } from "../placement/followed-ledgers.ts";
 import { createLanes } from "../placement/lanes.ts";
+import type { PlacedPod } from "../placement/model.ts";
 import { placedPod } from "../placement/placed.ts";
 import { fleetLookup } from "../policy/lookup.ts";
+import { type Policy, viewsOf } from "../policy/policy.ts";
+import { everyView } from "../policy/view-table.ts";
+import { GPU_MEMORY } from "../policy/views/gpu-request.ts";
 import { type Bell, createBell } from "./bell.ts";
 import { type Bound, bindTo } from "./bind.ts";
 import { type Caches, startCaches } from "./caches.ts";
-import { type Choose, createChooser } from "./choose.ts";
-import { type Cluster, createCluster, type KnownNode } from "./cluster.ts";
+import { type Choice, type Choose, createChooser } from "./choose.ts";
+import { type Cluster, createCluster } from "./cluster.ts";
+import { fixed, type Governing, governedByFunction, type Ruling } from "./governing.ts";
 import { createGpu } from "./gpu.ts";
 import { unjudged } from "./needs.ts";
 import type { InformerModeOptions } from "./options.ts";
@@ -22,7 +27,7 @@ import { createQueue, type Queue } from "./queue.ts";
 /** The cluster as it is known, and what decides and binds by it. */
 export interface Core {
   readonly connection: Connection;
-  readonly loaded: Loaded;
+  readonly governing: Governing;
   readonly caches: Caches;
   readonly cluster: Cluster;
   readonly ledgers: FollowedLedgers;
@@ -31,7 +36,7 @@ export interface Core {
   readonly bell: Bell;
   readonly protocol: Binder;
   readonly choose: Choose;
-  bind(pod: Parameters<typeof bindTo>[1], node: KnownNode): Promise<Bound>;
+  bind(pod: PlacedPod, choice: Pick<Extract<Choice, { readonly kind: "node" }>, "node" | "policy">): Promise<Bound>;
 }
 
 /** Calls to the API server at a time: binds, the events and conditions about them, and some reads. */
@@ -45,48 +50,83 @@ const CALLS_AT_ONCE = 48;
 export async function startCore(options: InformerModeOptions, identity: string): Promise<Core> {
   const { log, extended } = options;
   const connection = await connect(options.source, { connections: CALLS_AT_ONCE });
-  const loaded = options.loaded ?? (await defaultPolicy(await servesLedgers(connection)));
-  const { policy } = loaded;
-  const givesDevices = policy.plugins.some(({ spec }) => spec.name === "GpuMemory");
-  const caches = startCaches(connection, { policy, devices: givesDevices, whole: extended !== undefined, log });
+  const governing = await governingOf(options, connection);
+  const policy = governing.fixed?.policy;
+  const caches = startCaches(connection, {
+    views: policy === undefined ? everyView() : viewsOf(policy),
+    devices: policy === undefined ? await servesLedgers(connection) : givesDevices(policy),
+    whole: extended !== undefined,
+    log,
+  });
   const cluster = createCluster((pod, problem) =>
     log("warn", "a pod's requests cannot be read: it counts as one that takes nothing", {
       pod: fullName(pod),
       problem,
     }),
   );
-  const context = {
-    ports: placementPorts(connection),
-    clock: systemTiming,
-    newId: () => crypto.randomUUID(),
-    placedPod,
-  };
+  const context = { ports: placementPorts(connection), clock: systemTiming, newId: randomId, placedPod };
   const lanes = createLanes(context);
   const ledgers = followLedgers((node) => caches.sources.ledgers?.get(node), lanes.peek);
   const gpu = createGpu(cluster, ledgers, Date.now);
-  const choose = createChooser(policy, {
-    ...gpu,
-    around: fleetLookup(loaded.facts),
-    now: Date.now,
-    nodes: cluster.nodes,
-    percentage: options.percentage,
-    random: options.random,
-    unjudged: (pod) => unjudged(pod, policy, options.ignored),
-    ...(extended && { others: extended }),
-  });
   const bell = createBell();
   const protocol = { context, lanes, contract: gpu.contract };
-  const how = { protocol, identity, policy: `${policy.profile}@${policy.version}` };
   return {
-    ...{ connection, loaded, caches, cluster, ledgers, bell, protocol, choose },
+    ...{ connection, governing, caches, cluster, ledgers, bell, protocol },
+    choose: chooseBy(governing, { options, cluster, gpu }),
     queue: createQueue(systemTiming, bell.ring),
-    async bind(pod, { node }) {
+    async bind(pod, { node: { node }, policy }) {
       const others = (await extended?.bind(pod.object, node.name)) ?? "none";
-      if (others === "none") return bindTo(how, pod, node);
+      if (others === "none") return bindTo({ protocol, identity }, pod, { node, policy });
       return others === "bound"
         ? { kind: "bound", ours: true }
         : { kind: "failed", message: others.error, over: false };
     },
+  };
+}
+
+function randomId(): string {
+  return crypto.randomUUID();
+}
+
+function givesDevices(policy: Policy): boolean {
+  return policy.plugins.some(({ spec }) => spec.name === "GpuMemory");
+}
+
+async function governingOf(
+  options: InformerModeOptions,
+  connection: Connection,
+): Promise<Governing & { readonly fixed?: Loaded }> {
+  if (options.function !== undefined) return governedByFunction(options.function, options.log);
+  const loaded = options.loaded ?? (await defaultPolicy(await servesLedgers(connection)));
+  return { ...fixed(loaded), fixed: loaded };
+}
+
+/** Chooses by the policy that is in force when a pod's turn comes, and by no other until it is decided. */
+function chooseBy(
+  governing: Governing,
+  {
+    options,
+    cluster,
+    gpu,
+  }: { readonly options: InformerModeOptions; readonly cluster: Cluster; readonly gpu: ReturnType<typeof createGpu> },
+): Choose {
+  const { extended, percentage, random } = options;
+  // Extenders of old give devices too; what none of them binds is bound with a device or not at all.
+  const ignored = extended ? new Set([...options.ignored, GPU_MEMORY]) : options.ignored;
+  const objects = () => cluster.nodes().map(({ node }) => node.object);
+  const chooserOf = ({ policy, facts, far }: Ruling): Choose =>
+    createChooser(policy, {
+      ...{ ...gpu, percentage, random, nodes: cluster.nodes, now: Date.now, around: fleetLookup(facts) },
+      unjudged: (pod) => unjudged(pod, policy, ignored),
+      ...(extended && { others: extended }),
+      ...(far && { withRows: (pod) => far.withRows(pod, objects) }),
+    });
+  let last: { readonly ruling: Ruling; readonly choose: Choose } | undefined;
+  return async (pod) => {
+    const ruling = governing.current();
+    if (ruling === undefined) return { kind: "fault", message: "the function has not given its policy yet" };
+    if (last?.ruling !== ruling) last = { ruling, choose: chooserOf(ruling) };
+    return last.choose(pod);
   };
 }
 

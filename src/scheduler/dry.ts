@@ -8,7 +8,7 @@ import { fullName } from "./pods.ts";
  * decision counts for those after it, as if it had been carried out.
  */
 export async function decideOnly(options: InformerModeOptions, tell: (decision: DryDecision) => void): Promise<void> {
-  const { caches, cluster, queue, choose, connection } = await startCore(options, "dry-run");
+  const { caches, cluster, queue, choose, connection, governing } = await startCore(options, "dry-run");
   const { schedulerName } = options;
   follow(caches.sources, { cluster, queue, schedulerName, deviceFreed: () => undefined });
   await caches.whenSynced;
@@ -23,6 +23,7 @@ export async function decideOnly(options: InformerModeOptions, tell: (decision: 
     }
   }
   queue.stop();
+  await governing.stop();
   await caches.stop();
   await connection.close();
 }

@@ -6,6 +6,7 @@ import { type Cycle, prepare, type Refusal, type Row } from "../policy/run.ts";
 import type { Lookup, Unreadable, View } from "../policy/view.ts";
 import { devices } from "../policy/views/devices.ts";
 import { nodeUsage } from "../policy/views/node-usage.ts";
+import { isStandIn } from "../remote/stand-in.ts";
 import type { KnownNode } from "./cluster.ts";
 
 /** What a policy says of one pod and the nodes. */
@@ -30,18 +31,23 @@ const KEPT_FOR = 10_000;
 const KEPT_KINDS = 256;
 
 /**
+ * Judges a pod; gives a sentence instead when a field of the pod cannot be read.
+ *
+ * @param answered the policy with what its function has said of this pod, where plugins of it are only there
+ */
+export type Judge = (pod: PlacedPod, answered?: Policy) => PodJudge | { readonly fault: string };
+
+/**
  * Judges pods by a policy. Pods are often many of one kind, and a bind changes one node only: what a plugin thinks of a
  * node is kept for all pods with the same facts until the node, or a pod on it, changes. Plugins that compare nodes,
  * look at devices or at what makes one pod different from another of its kind are asked each time, after the others.
- *
- * @returns a sentence instead, when a field of the pod cannot be read
  */
-export function createJudge(policy: Policy, sources: JudgeSources): (pod: PlacedPod) => PodJudge | { fault: string } {
+export function createJudge(policy: Policy, sources: JudgeSources): Judge {
   const kept = { ...policy, plugins: policy.plugins.filter(isRepeatable) };
-  const asked = { ...policy, plugins: policy.plugins.filter((plugin) => !isRepeatable(plugin)) };
   const memory = createMemory(kept, sources);
   const merge = columnMerge(policy);
-  return (pod) => {
+  return (pod, answered = policy) => {
+    const asked = { ...policy, plugins: answered.plugins.filter((_, at) => !isRepeatable(policy.plugins[at])) };
     const look = objectLookup(pod.object, sources.now());
     const known = memory(pod, look);
     const fresh = prepare(asked, look, sources.around);
@@ -66,7 +72,9 @@ function faultOf({ plugin, unreadable }: { readonly plugin: string; readonly unr
   return { fault: `plugin ${plugin}: pod field ${unreadable}` };
 }
 
-function isRepeatable({ spec, views }: PolicyPlugin): boolean {
+function isRepeatable(plugin: PolicyPlugin | undefined): boolean {
+  if (plugin === undefined || isStandIn(plugin)) return false;
+  const { spec, views } = plugin;
   return (
     spec.scale !== "list" &&
     Object.values(views.pod).every(({ pace }) => pace === "slow") &&

@@ -4,7 +4,7 @@ import type { Log } from "../policy/log.ts";
 import type { Bell } from "./bell.ts";
 import type { Bound } from "./bind.ts";
 import type { Choice } from "./choose.ts";
-import type { Cluster, KnownNode } from "./cluster.ts";
+import type { Cluster } from "./cluster.ts";
 import type { TellCondition } from "./condition.ts";
 import type { Metrics } from "./metrics.ts";
 import { fullName } from "./pods.ts";
@@ -20,7 +20,7 @@ export interface LoopOptions {
   /** Whether pods may be placed now: this process leads, and has read the whole cluster. */
   mayPlace(): boolean;
   choose(pod: PlacedPod): Promise<Choice>;
-  bind(pod: PlacedPod, node: KnownNode): Promise<Bound>;
+  bind(pod: PlacedPod, choice: Chosen): Promise<Bound>;
   record(event: EventDraft): void;
   readonly tellCondition: TellCondition;
   readonly metrics: Pick<Metrics, "attempt" | "bound">;
@@ -28,6 +28,8 @@ export interface LoopOptions {
   elapsed(): number;
   readonly log: Log;
 }
+
+type Chosen = Extract<Choice, { readonly kind: "node" }>;
 
 /** Binds under way at a time: the scheduling goes on meanwhile. */
 const BINDS_AT_ONCE = 32;
@@ -47,8 +49,8 @@ export function startLoop(options: LoopOptions): Loop {
   const binds = new Set<Promise<void>>();
   let stopped = false;
   const next = (): Waiting | undefined => (options.mayPlace() && binds.size < BINDS_AT_ONCE ? queue.take() : undefined);
-  const begin = (pod: Waiting, node: KnownNode): void => {
-    const bind = bindAndTell(options, pod, node).finally(() => {
+  const begin = (pod: Waiting, choice: Chosen): void => {
+    const bind = bindAndTell(options, pod, choice).finally(() => {
       binds.delete(bind);
       bell.ring();
     });
@@ -79,7 +81,7 @@ export function startLoop(options: LoopOptions): Loop {
 async function place(
   options: LoopOptions,
   waiting: Waiting,
-  begin: (waiting: Waiting, node: KnownNode) => void,
+  begin: (waiting: Waiting, choice: Chosen) => void,
 ): Promise<void> {
   const { choose, cluster, metrics, elapsed, log } = options;
   const { pod } = waiting;
@@ -91,7 +93,7 @@ async function place(
   metrics.attempt(choice.kind, (elapsed() - started) / 1000);
   if (choice.kind === "node") {
     cluster.assume(pod, choice.node.name);
-    begin(waiting, choice.node);
+    begin(waiting, choice);
   } else {
     failed(options, pod, choice);
   }
@@ -110,11 +112,11 @@ function failed(
   });
 }
 
-async function bindAndTell(options: LoopOptions, waiting: Waiting, node: KnownNode): Promise<void> {
+async function bindAndTell(options: LoopOptions, waiting: Waiting, choice: Chosen): Promise<void> {
   const { queue, cluster, record, metrics, elapsed, log } = options;
-  const { pod } = waiting;
+  const [{ pod }, { node }] = [waiting, choice];
   const started = elapsed();
-  const bound = await options.bind(pod, node).catch((error: unknown): Bound => {
+  const bound = await options.bind(pod, choice).catch((error: unknown): Bound => {
     return { kind: "failed", message: error instanceof Error ? error.message : String(error), over: false };
   });
   const seconds = (elapsed() - started) / 1000;

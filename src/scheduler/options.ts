@@ -10,6 +10,22 @@ export interface Extended extends Others {
   bind(pod: JsonObject, node: string): Promise<"none" | "bound" | { readonly error: string }>;
 }
 
+/** A function that gives one profile, followed while the scheduler runs. */
+export interface FunctionSource {
+  readonly url: string;
+  /** Read for every request. */
+  readonly token: () => string | undefined;
+  /** The authorities that its certificate is verified with, PEM; absent: those of the system. */
+  readonly caPem?: string;
+  readonly profile: string;
+  /** Between pulls, in milliseconds. */
+  readonly every: number;
+  /** A directory for the last good policy. */
+  readonly keptIn?: string;
+  /** The same for all that place pods in one cluster. */
+  readonly versionKey: string;
+}
+
 /** What both modes of the scheduler are started with. */
 export interface SchedulerOptions {
   /** What pods name in `spec.schedulerName`; the name of the Lease and the component of events too. */
@@ -27,6 +43,8 @@ export interface SchedulerOptions {
 /** What the informer mode is started with beside that. */
 export interface InformerModeOptions extends SchedulerOptions {
   readonly extended?: Extended;
+  /** Where the policy comes from, in place of `loaded`. */
+  readonly function?: FunctionSource;
   /** `percentageOfNodesToScore`; 0 lets kube-scheduler's formula choose. */
   readonly percentage: number;
   /** Where probes and metrics are served. */

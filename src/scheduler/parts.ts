@@ -64,7 +64,7 @@ export function startParts(options: InformerModeOptions, core: Core, identity: s
 }
 
 /** What the probes are told. */
-export function conditions({ caches }: Core, parts: Parts): { ready(): Condition; alive(): Condition } {
+export function conditions({ caches, governing }: Core, parts: Parts): { ready(): Condition; alive(): Condition } {
   const facts = () => ({
     leader: parts.election.isLeader(),
     caches: caches.states(),
@@ -76,6 +76,7 @@ export function conditions({ caches }: Core, parts: Parts): { ready(): Condition
       const problems = missing.map(
         ({ resource, problem }) => `${resource}: not read yet${problem ? `: ${problem}` : ""}`,
       );
+      problems.push(...governing.problems());
       const { leader, problem } = parts.election.state();
       if (!leader && problem !== undefined) problems.push(`the Lease cannot be had: ${problem}`);
       if (parts.isStopping()) problems.push("stopping");

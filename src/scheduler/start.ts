@@ -55,6 +55,7 @@ function startWork({ schedulerName, log }: InformerModeOptions, core: Core, part
     await parts.election.stop();
     await parts.events.stop();
     queue.stop();
+    await core.governing.stop();
     await caches.stop();
     await connection.close();
   };
@@ -77,6 +78,7 @@ function startDuties(
     ...{ cluster, queue, schedulerName },
     deviceFreed: (node) => cleaning?.ended(node),
   });
+  core.governing.onChange(queue.wake);
   const expiry = startExpiry(core);
   const flush = setInterval(queue.wake, FLUSH_EVERY);
   return {

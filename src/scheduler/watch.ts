@@ -75,8 +75,7 @@ async function prepareScheduler(options: SchedulerOptions, signal: AbortSignal):
   const context = { ports, clock: systemTiming, newId: () => crypto.randomUUID(), placedPod };
   const contract = { choose: () => ({ refusal: NO_DEVICES }), annotations: () => ({}) };
   const protocol = { context, lanes: createLanes(context), contract };
-  const policy = `${loaded.policy.profile}@${loaded.policy.version}`;
-  return { ...options, connection, loaded, events, how: { protocol, identity, policy }, signal };
+  return { ...options, connection, loaded, events, how: { protocol, identity }, signal };
 }
 
 /** The pods that name this scheduler and have no node, as the API server selects them. */
@@ -141,7 +140,7 @@ async function place(scheduler: Scheduler, object: JsonObject): Promise<void> {
     return;
   }
   const { name } = choice.node;
-  const bound = await bindTo(how, pod, choice.node.node);
+  const bound = await bindTo(how, pod, { node: choice.node.node, policy: choice.policy });
   if (bound.kind === "bound" && bound.ours) events.record(scheduledEvent(pod, name));
   if (bound.kind === "bound") log("info", "bound", { pod: fullName(pod), node: name });
   else if (!bound.over) events.record(failedSchedulingEvent(pod, `binding rejected: ${bound.message}`));

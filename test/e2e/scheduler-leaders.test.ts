@@ -30,7 +30,7 @@ await e2e("two replicas of berth schedule", () => {
   afterAll(() => plane?.stop());
 
   const leads = async (replica: RunningScheduler): Promise<boolean> =>
-    (await replica.get("/metrics")).text.includes("berth_leader 1");
+    /^berth_leader 1$/m.test((await replica.get("/metrics")).text);
   const leader = () =>
     eventually("one of them leads", async () => {
       for (const replica of replicas) if (await leads(replica)) return replica;
@@ -87,8 +87,9 @@ await e2e("two replicas of berth schedule", () => {
     const pods = await creating;
     await eventually(
       "another holds the Lease",
-      async () => {
+      async (saw) => {
         const { holderIdentity } = (await plane.api.get<KubeObject>(LEASE))["spec"] as typeof holder;
+        saw(holderIdentity);
         return holderIdentity !== "" && holderIdentity !== holder.holderIdentity;
       },
       { within: 60_000 },

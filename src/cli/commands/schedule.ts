@@ -14,6 +14,10 @@ A pod stays pending that insists on one of these, unless a plugin of the profile
   volumes                     claims (PVC, ephemeral) and disks that only some nodes can mount
   resourceClaims              dynamic resource allocation
 
+With --function, the environment says the rest, as for \`berth binder\`: BERTH_FUNCTION_TOKEN_FILE or BERTH_FUNCTION_TOKEN
+(a bearer credential of the function), BERTH_FUNCTION_CA, BERTH_FUNCTION_SECONDS (3), BERTH_POLICY_CACHE (a directory),
+BERTH_CLUSTER. The profile is \`default\` unless --profile says otherwise.
+
 Examples:
   npx berth schedule --scheduler-name berth --kubeconfig ~/.kube/config --dry-run
       what it would do with the pods that wait now
@@ -29,7 +33,7 @@ A pod that it places:
 
 /** `berth schedule`: a scheduler of its own, for clusters whose kube-scheduler takes no extender. */
 export function scheduleCommand(): Command {
-  return new Command("schedule")
+  return withPolicy(new Command("schedule"))
     .summary("run a scheduler of its own, where kube-scheduler takes no extender")
     .description(DESCRIPTION)
     .requiredOption(
@@ -41,16 +45,6 @@ export function scheduleCommand(): Command {
       new Option("--mode <mode>", "informer keeps what it knows; watch asks each time, for small clusters and reading")
         .choices(["informer", "watch"])
         .default("informer"),
-    )
-    .option("--config <file>", "the policy, berth.yaml; when not given, the default plugins")
-    .option("--facts <file>", "the facts of the fleet, facts.json, for policies that read them")
-    .option("--profile <name>", "the profile to decide by, where there are several")
-    .addOption(
-      new Option("--policy-file <file>", "an old kube-scheduler Policy file instead, with its extenders").conflicts([
-        "config",
-        "facts",
-        "profile",
-      ]),
     )
     .option(
       "--ignore <needs>",
@@ -68,6 +62,28 @@ export function scheduleCommand(): Command {
     .addOption(new Option("-o, --output <form>", "of --dry-run").choices(["text", "json"]).default("text"))
     .addHelpText("after", HELP)
     .action(async (options) => (await import("../schedule.ts")).schedule(options));
+}
+
+/** What it decides by. */
+function withPolicy(command: Command): Command {
+  return command
+    .option("--config <file>", "the policy, berth.yaml; when not given, the default plugins")
+    .option("--facts <file>", "the facts of the fleet, facts.json, for policies that read them")
+    .option("--profile <name>", "the profile to decide by, where there are several")
+    .addOption(
+      new Option(
+        "--function <url>",
+        "a Berth function to take the policy from, and to ask (settings: below)",
+      ).conflicts(["config", "facts"]),
+    )
+    .addOption(
+      new Option("--policy-file <file>", "an old kube-scheduler Policy file instead, with its extenders").conflicts([
+        "config",
+        "facts",
+        "profile",
+        "function",
+      ]),
+    );
 }
 
 function parseName(text: string): string {
