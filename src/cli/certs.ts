@@ -1,4 +1,6 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { serverNames } from "./certificates.ts";
 import { DEFAULT_NAMES, makeCertificates } from "./certs/folder.ts";
 import { certsReport, certsText } from "./certs/report.ts";
 import { DEFAULT_SECRETS, secretManifests } from "./certs/secrets.ts";
@@ -26,7 +28,8 @@ export interface CertsOptions {
  * @throws {CommandError} when the folder or the authority in it cannot be used, or a name is none
  */
 export async function certs(options: CertsOptions): Promise<void> {
-  const { folder, name: names = DEFAULT_NAMES, output, ...wish } = options;
+  const { folder, name, output, ...wish } = options;
+  const names = name ?? (await presentNames(folder)) ?? DEFAULT_NAMES;
   const set = await makeCertificates(folder, { ...wish, names }).catch((error: unknown) => {
     throw error instanceof RangeError ? new CommandError(error.message) : error;
   });
@@ -36,4 +39,14 @@ export async function certs(options: CertsOptions): Promise<void> {
   const report = certsReport(set, file);
   const { paint, print } = createScreen(process.stdout, process.stderr);
   print(output === "json" ? JSON.stringify(report) : certsText(report, paint));
+}
+
+/** The names of the server certificate in a folder: whoever renews it without naming any means the same. */
+async function presentNames(folder: string): Promise<string[] | undefined> {
+  const file = await readFile(join(folder, "server.crt"), "utf8").catch(() => undefined);
+  try {
+    return file === undefined ? undefined : serverNames(file);
+  } catch {
+    return undefined;
+  }
 }

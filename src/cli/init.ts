@@ -6,8 +6,9 @@ import { DEFAULT_NAMES, makeCertificates } from "./certs/folder.ts";
 import { CommandError } from "./command-error.ts";
 import { generateConfiguration } from "./config/generate.ts";
 import { type Answers, type Kit, kitOf, newSecret, SECRET_NAME, SERVICES, wishOf } from "./init/answers.ts";
-import { binderFile, factsFile, type KitFile, kustomizationFile, layerFile, policyFile } from "./init/files.ts";
+import { binderFile, factsFile, type KitFile, policyFile } from "./init/files.ts";
 import { nextSteps } from "./init/next.ts";
+import { kustomizationFile, layerFile } from "./init/overlay.ts";
 import { wranglerFile } from "./init/wrangler-settings.ts";
 import { createScreen, type Screen } from "./screen.ts";
 

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { check } from "../../src/cli/check/check.ts";
@@ -50,5 +50,27 @@ describe("berth check", () => {
     for (const secret of ["8f14e45fceea167a5a36dedd4bea2543", "hunter2", pem("PRIVATE KEY")]) {
       expect(said).not.toContain(secret);
     }
+  });
+});
+
+describe("docs/configuration.md", () => {
+  it("names every rule that there is, and no other", () => {
+    const page = readFileSync(join(import.meta.dirname, "../../docs/configuration.md"), "utf8");
+    const table = page.slice(page.indexOf("### What it finds"));
+    const folder = join(import.meta.dirname, "../../src/cli/check");
+    const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>
+      /(?<!\.test)\.ts$/.test(file),
+    );
+    const code = sources.map((file) => readFileSync(join(folder, file), "utf8")).join("\n");
+    const rules = [...code.matchAll(/rule: (?:\w+ \? )?"([\w-]+)"(?: : "([\w-]+)")?/g)].flatMap(([, one, two]) => [
+      one,
+      two,
+    ]);
+    const wanted = [...new Set(rules.filter((rule) => rule !== undefined))].sort();
+    expect(wanted.length).toBeGreaterThan(30);
+    const named = [
+      ...table.matchAll(/`([a-z]+(?:-[a-z]+)+|weight|pem|duration|nanoseconds|url|scheme|gangs|autoscalers)`/g),
+    ];
+    expect([...new Set(named.map(([, rule]) => rule))].sort()).toEqual(wanted);
   });
 });

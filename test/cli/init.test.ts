@@ -169,6 +169,6 @@ describe("berth config and berth check", () => {
 
   it("know a credential for every platform whose scheduler can be configured", () => {
     const without = Object.entries(PLATFORMS).filter(([, { kubeconfig }]) => kubeconfig === undefined);
-    expect(without.map(([name]) => name)).toEqual(["eks", "gke", "aks"]);
+    expect(without.map(([name]) => name)).toEqual(["deckhouse", "eks", "gke", "aks"]);
   });
 });

@@ -10,7 +10,10 @@ export function certsCommand(): Command {
         "writes the Kubernetes Secrets beside them (secrets.yaml) and prints caData for kube-scheduler's configuration.",
     )
     .option("--folder <folder>", "where certificates and keys are kept", ".berth/certs")
-    .option("--name <name...>", "DNS names and IP addresses of the server; those of infra/ when not given")
+    .option(
+      "--name <name...>",
+      "DNS names and IP addresses of the server; those it has, or those of infra/, when not given",
+    )
     .option("--client <name>", "the client's common name, which berth.yaml names as {certificate: …}", "kube-scheduler")
     .option("--days <days>", "how long server and client certificates last", parseDays, 365)
     .option("--authority-days <days>", "how long a new authority lasts", parseDays, 3650)

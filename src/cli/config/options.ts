@@ -8,7 +8,8 @@ export const PLATFORMS = {
   k3s: { kubeconfig: "/var/lib/rancher/k3s/server/cred/scheduler.kubeconfig" },
   rke2: { kubeconfig: "/var/lib/rancher/rke2/server/cred/scheduler.kubeconfig" },
   talos: { kubeconfig: "/system/secrets/kubernetes/kube-scheduler/kubeconfig" },
-  deckhouse: { kubeconfig: "/etc/kubernetes/scheduler.conf" },
+  // Its own resource for extenders has neither preempt nor bind: docs/platforms.md.
+  deckhouse: { kubeconfig: undefined },
   eks: { kubeconfig: undefined },
   gke: { kubeconfig: undefined },
   aks: { kubeconfig: undefined },

@@ -67,6 +67,9 @@ const tls: Judge = (wish) => {
   const { caFile, caData, clientCert, clientKey, serverName } = wish;
   if (caFile !== undefined && caData !== undefined)
     return "give the CA as a file that kube-scheduler opens (--ca-file) or inline (--ca-data), not both";
+  if (caData !== undefined && !Buffer.from(caData, "base64").includes("-----BEGIN CERTIFICATE-----")) {
+    return "the inline CA is not the base64 of a PEM file: give --ca-data the file itself";
+  }
   if ((clientCert === undefined) !== (clientKey === undefined))
     return "a client certificate needs its key: give --client-cert and --client-key, both";
   const where = addressOf(wish);
