@@ -24,6 +24,11 @@ export function relayMetricsIn(registry: Registry): RelayMetrics {
     help: "Decisions that wait for the function now.",
     registers,
   });
+  const waits = new Counter({
+    name: "berth_far_waits_total",
+    help: "Decisions that had to wait for the function.",
+    registers,
+  });
   const away = new Gauge({
     name: "berth_function_away",
     help: "1 while the function is not asked because it does not answer.",
@@ -34,7 +39,10 @@ export function relayMetricsIn(registry: Registry): RelayMetrics {
       rows.inc({ from: "memory" }, remembered);
       rows.inc({ from: "function" }, asked);
     },
-    waiting: (change) => waiting.inc(change),
+    waiting: (change) => {
+      waiting.inc(change);
+      if (change > 0) waits.inc();
+    },
     question: countQuestions(registers),
     away: (now) => away.set(Number(now)),
   };

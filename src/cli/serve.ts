@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { serveOnNode } from "../adapters/node.ts";
 import { readSettings } from "../adapters/node-settings.ts";
 import { jsonLines } from "../extender/log.ts";
+import { loadPlugins } from "./plugins.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 /**
@@ -12,7 +13,8 @@ import { stopSignal } from "./stop-signal.ts";
 export async function serve(): Promise<void> {
   const stop = stopSignal();
   const log = jsonLines((line) => void process.stdout.write(`${line}\n`), Date.now);
-  const listener = await serveOnNode(readSettings(process.env), log);
+  const plugins = await loadPlugins(process.env["BERTH_PLUGINS"]);
+  const listener = await serveOnNode({ ...readSettings(process.env), plugins }, log);
   log("info", "serving", { url: listener.url });
   if (!stop.aborted) await once(stop, "abort");
   log("info", "stopping", { signal: stop.reason });

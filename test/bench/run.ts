@@ -4,6 +4,7 @@ import { benchDirect } from "./direct-run.ts";
 import { type Case, measure } from "./measure.ts";
 import { writeFigures } from "./page.ts";
 import { benchQuiet } from "./quiet-run.ts";
+import { benchRelay } from "./relay-run.ts";
 import { asMarkdown, asTable, type Measured, machine } from "./report.ts";
 import { berth, go } from "./rivals.ts";
 import { benchScheduler } from "./scheduler-run.ts";
@@ -15,6 +16,7 @@ npm run bench -- direct           measures kube-scheduler with whole nodes sent 
 npm run bench -- cache            measures what it takes the binder to know a large cluster
 npm run bench -- quiet            measures new pods while others wait refused and pods' statuses change
 npm run bench -- scheduler        measures berth schedule beside kube-scheduler, with the same plugins
+npm run bench -- relay            measures pods per second of kube-scheduler with the relay beside it, and others
 npm run bench -- --write          also writes it to docs/performance.md
 npm run bench -- --nodes 100      one size of the function's requests only
 npm run bench -- binder --pods 400  so many pods in each run, for a busy machine
@@ -74,6 +76,7 @@ const SUBJECTS = new Map<string, (chosen: Chosen) => Promise<boolean>>([
   ["", benchFunction],
   ["binder", (chosen) => benchBinds({ ...chosen, progress })],
   ["direct", (chosen) => benchDirect({ ...chosen, progress })],
+  ["relay", (chosen) => benchRelay({ ...chosen, progress })],
   ["cache", (chosen) => benchCache({ ...chosen, progress })],
   ["scheduler", (chosen) => benchScheduler({ ...chosen, progress })],
   ["quiet", (chosen) => benchQuiet({ ...chosen, progress })],

@@ -60,3 +60,28 @@ await gated(
     }, 300_000);
   },
 );
+
+await gated("the benchmark of the scheduler", controlPlanePrograms([schedulerVersions.at(-1) ?? ""]), () => {
+  it("has every pod bound by berth schedule and by kube-scheduler, and asks for no list per pod", async () => {
+    const stdout = await bench(["scheduler", "--smoke"]);
+    const [own = "", theirs = ""] = ["berth schedule", "kube-scheduler"].map(
+      (name) => stdout.split("\n").find((line) => line.startsWith(`│ ${name}`)) ?? "",
+    );
+    for (const row of [own, theirs]) expect(row).toContain("1.000 POST binding");
+    expect(own).toContain("1.000 POST events");
+    expect(own).not.toMatch(/\d\.[1-9]\d* (LIST|GET)/);
+  }, 180_000);
+});
+
+await gated(
+  "the benchmark of the relay",
+  [...controlPlanePrograms([apiServerVersion]), { name: "goextender", version: apiServerVersion }],
+  () => {
+    it("places every pod alone, beside the Go extender, and with the relay in each of its forms", async () => {
+      const stdout = await bench(["relay", "--smoke"], 280_000);
+      const rivals = ["no extender", "Go extender by names", "one plugin in the function only", "with a shadow"];
+      for (const rival of rivals) expect(stdout).toContain(rival);
+      expect(stdout).toMatch(/load \d/);
+    }, 300_000);
+  },
+);
