@@ -18,6 +18,7 @@ Settings come from the environment:
   BERTH_CLIENT_CA   file with the authorities of client certificates, for callers with {certificate: …}
   BERTH_CONFIG      berth.yaml when not set
   BERTH_FACTS       facts.json when not set
+  BERTH_PLUGINS     a file that exports your own list of plugins (docs/policies.md), Berth's when not set
   BERTH_BODY_LIMIT  largest request in bytes, 33554432 (32 MiB) when not set
   BERTH_OPEN        "loopback" lets whoever calls from this machine in without a credential
   <NAME>            a secret that berth.yaml names; or <NAME>_FILE, the file that holds it
