@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -47,7 +47,9 @@ const TOLD_LINES = 15;
  * @throws {DevError} when wrangler is not installed
  */
 export function startWrangler(options: WranglerOptions): Wrangler {
-  const guard = `--import=${new URL("wrangler-guard.ts", import.meta.url)}`;
+  const guardFile = new URL("wrangler-guard.ts", import.meta.url);
+  if (!existsSync(guardFile)) throw new DevError("berth dev needs a checkout of Berth, where it builds the Worker");
+  const guard = `--import=${guardFile}`;
   const child = spawn(process.execPath, [guard, wranglerProgram(), ...devArguments(options)], {
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],

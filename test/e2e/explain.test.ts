@@ -58,14 +58,14 @@ await e2e("berth explain in a cluster", (versions) => {
     const reasons = Object.fromEntries(told.nodes.map(({ node, reasons: [first] }) => [node, first]));
     expect(reasons["small"]).toMatchObject({ plugin: "GpuMemory", unresolvable: true });
     expect(reasons["new"]).toMatchObject({ plugin: "Binder", reason: expect.stringContaining("made anew") });
-    const devices = told.nodes.find(({ node }) => node === "big")?.plugins[0]?.facts["devices"];
+    const devices = told.nodes.find(({ node }) => node === "big")?.plugins[0]?.facts;
     expect(JSON.stringify(devices)).toContain('"used":"12"');
   });
 
   it("judges a pod that is bound as if it were not, and says where it is", async () => {
     const told: Explanation = JSON.parse(await explain("pod", "default/train", "--output", "json"));
     expect(told.boundTo).toBe("big");
-    const devices = told.nodes.find(({ node }) => node === "big")?.plugins[0]?.facts["devices"];
+    const devices = told.nodes.find(({ node }) => node === "big")?.plugins[0]?.facts;
     expect(JSON.stringify(devices)).not.toContain('"used":"12"');
     expect(await explain("pod", "train")).toContain("it is on big already and judged as if it were not");
   });
