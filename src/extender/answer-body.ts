@@ -21,10 +21,11 @@ function join(parts: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffe
 }
 
 function streamOf(parts: readonly Uint8Array[]): ReadableStream<Uint8Array> {
-  let next = 0;
+  // What was sent is let go of.
+  const rest = [...parts];
   return new ReadableStream({
     pull(controller) {
-      const part = parts[next++];
+      const part = rest.shift();
       if (part) controller.enqueue(part);
       else controller.close();
     },

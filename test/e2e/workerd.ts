@@ -1,0 +1,65 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { compilePolicy } from "../../src/cli/policy.ts";
+import { dryRun } from "../contract/wrangler.ts";
+import { freePort } from "../controlplane/ports.ts";
+import { startProcess, waitUntilUp } from "../controlplane/process.ts";
+
+/** What runs, and in how much memory. */
+export interface WorkerdOptions {
+  /** For the bundle, its files and the log. */
+  readonly folder: string;
+  /** berth.yaml and facts.json as text. */
+  readonly policy: { readonly config: string; readonly facts: string };
+  /** Megabytes of its JavaScript heap, the same that V8 is given in production by the isolate's limit. */
+  readonly heapMb: number;
+  /** The largest body in bytes. */
+  readonly bodyLimit: number;
+}
+
+/** The built Worker in a workerd of its own; `url` is that of the profile `default`. */
+export interface Workerd {
+  readonly url: string;
+  readonly pid: number;
+  logs(): string;
+  stop(): Promise<void>;
+}
+
+const root = join(import.meta.dirname, "..", "..");
+
+/** Builds the Worker as a deploy would and starts it in workerd with a capped heap; `wrangler dev` cannot cap it. */
+export async function startWorkerd({ folder, policy, heapMb, bodyLimit }: WorkerdOptions): Promise<Workerd> {
+  const file = (name: string) => join(folder, name);
+  await mkdir(folder, { recursive: true });
+  await writeFile(file("berth.yaml"), policy.config);
+  await writeFile(file("facts.json"), policy.facts);
+  await compilePolicy({ config: file("berth.yaml"), facts: file("facts.json"), out: file("policy.json") });
+  const built = await dryRun(folder, ["--alias", `#policy:${file("policy.json")}`]);
+  if (built.code !== 0) throw new Error(`the Worker was not built:\n${built.output}`);
+  const port = await freePort();
+  await writeFile(file("config.capnp"), configOf(port, heapMb, bodyLimit));
+  const running = startProcess({
+    name: "workerd",
+    command: join(root, "node_modules/workerd/bin/workerd"),
+    args: ["serve", file("config.capnp")],
+    folder,
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await waitUntilUp(running, async () => (await fetch(`${url}/healthz`)).ok);
+  return { url: `${url}/default`, pid: running.pid, logs: running.logs, stop: () => running.stop() };
+}
+
+function configOf(port: number, heapMb: number, bodyLimit: number): string {
+  return `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  v8Flags = ["--max-old-space-size=${heapMb}"],
+  services = [(name = "main", worker = .function)],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
+);
+const function :Workerd.Worker = (
+  modules = [(name = "workers.js", esModule = embed "workers.js")],
+  compatibilityDate = "2026-11-01",
+  bindings = [(name = "BERTH_OPEN", text = "loopback"), (name = "BERTH_BODY_LIMIT", text = "${bodyLimit}")],
+);
+`;
+}
