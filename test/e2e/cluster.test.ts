@@ -143,8 +143,9 @@ await gated("the cluster's API, as the binder uses it", controlPlanePrograms([])
   });
 
   it("a ledger is created once, replaced under its version, and unknown as long as nobody serves ledgers", async () => {
-    const empty = { nodeName: "node-0", nodeUid: "u", resourceVersion: "", epoch: "e", closedUntil: 0 };
-    const object = writeLedger({ ...empty, lastAssumeTime: 0n, claims: [] }, { name: "node-0", uid: "u", devices: [] });
+    const empty = { nodeName: "node-0", nodeUid: "u", epoch: "e", closedUntil: 0, lastAssumeTime: 0n, claims: [] };
+    const node = { name: "node-0", uid: "u", devices: [] };
+    const object = writeLedger({ ...empty, resourceVersion: "" }, node);
     expect(await ports.readLedger("node-0")).toMatchObject({ kind: "unknown" });
     expect(await ports.createLedger(object)).toMatchObject({ kind: "rejected", status: 404 });
     await plane.api.create<KubeObject>(parse(await readFile("infra/crd/nodeledgers.yaml", "utf8")));
@@ -153,13 +154,15 @@ await gated("the cluster's API, as the binder uses it", controlPlanePrograms([])
     expect(written.kind).toBe("written");
     expect(await ports.createLedger(object)).toMatchObject({ kind: "conflict" });
     if (written.kind !== "written") return;
-    expect(await ports.updateLedger({ ...written.object, metadata: Object(written.object["metadata"]) })).toMatchObject(
-      {
-        kind: "written",
-      },
-    );
-    const metadata = { ...Object(written.object["metadata"]), resourceVersion: "1" };
-    expect(await ports.updateLedger({ ...written.object, metadata })).toMatchObject({ kind: "conflict" });
+    const { resourceVersion } = Object(written.object["metadata"]);
+    const replaced = await ports.updateLedger(writeLedger({ ...empty, resourceVersion }, node));
+    expect(replaced.kind).toBe("written");
+    if (replaced.kind !== "written") return;
+    // Keeping them takes the API server as long as everything else about a ledger of many claims.
+    expect(replaced.object["metadata"]).not.toHaveProperty("managedFields");
+    expect(await ports.updateLedger(writeLedger({ ...empty, resourceVersion }, node))).toMatchObject({
+      kind: "conflict",
+    });
   });
 
   it("an event is accepted, shown with its pod, and its repetitions are counted (kubernetes #95913)", async () => {
