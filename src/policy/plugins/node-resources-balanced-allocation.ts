@@ -43,17 +43,32 @@ function improvement({ requested, allocated, allocatable }: ResourceLoads): numb
 
 /** 100 × (1 - the standard deviation of how full each resource is), cut off. */
 function evenness(taken: readonly number[], allocatable: readonly number[]): number {
-  const shares = taken.flatMap((amount, index) => {
-    const total = allocatable[index] ?? 0;
-    return total === 0 ? [] : [Math.min(amount / total, 1)];
-  });
-  return Math.trunc((1 - deviation(shares)) * 100);
+  return Math.trunc((1 - deviation(taken, allocatable)) * 100);
 }
 
-function deviation(shares: readonly number[]): number {
-  const [first = 0, second = 0] = shares;
-  if (shares.length < 2) return 0;
-  if (shares.length === 2) return Math.abs((first - second) / 2);
-  const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
-  return Math.sqrt(shares.reduce((sum, share) => sum + (share - mean) * (share - mean), 0) / shares.length);
+/** Without any array of its own, for it is asked twice about every node. */
+function deviation(taken: readonly number[], allocatable: readonly number[]): number {
+  let [count, sum, last, before] = [0, 0, 0, 0];
+  for (let index = 0; index < taken.length; index++) {
+    if (allocatable[index] === 0) continue;
+    before = last;
+    last = share(taken, allocatable, index);
+    sum += last;
+    count += 1;
+  }
+  if (count < 2) return 0;
+  // As upstream has it: the general formula rounds otherwise.
+  if (count === 2) return Math.abs((before - last) / 2);
+  const mean = sum / count;
+  let squares = 0;
+  for (let index = 0; index < taken.length; index++) {
+    if (allocatable[index] === 0) continue;
+    const distance = share(taken, allocatable, index) - mean;
+    squares += distance * distance;
+  }
+  return Math.sqrt(squares / count);
+}
+
+function share(taken: readonly number[], allocatable: readonly number[], index: number): number {
+  return Math.min((taken[index] ?? 0) / (allocatable[index] ?? 1), 1);
 }

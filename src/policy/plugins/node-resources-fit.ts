@@ -84,10 +84,10 @@ function nodeFilter(args: Args, asked: Counts): (node: Node) => Rejection | unde
     .map(([resource, amount]) => ({ resource, amount, reason: `Insufficient ${resource}` }));
   return ({ room, usage }) => {
     const full = usage.pods + 1 > (room["pods"] ?? 0);
-    const short = needs.filter(
-      ({ resource, amount }) => amount > (room[resource] ?? 0) - (usage.requested[resource] ?? 0),
-    );
-    if (!full && short.length === 0) return undefined;
+    const isShort = ({ resource, amount }: Need) => amount > (room[resource] ?? 0) - (usage.requested[resource] ?? 0);
+    // Most nodes fit: nothing is made for those.
+    if (!full && !needs.some(isShort)) return undefined;
+    const short = needs.filter(isShort);
     const reasons = [...(full ? [TOO_MANY] : []), ...short.map(({ reason }) => reason)];
     const unresolvable = short.some(({ resource, amount }) => amount > (room[resource] ?? 0));
     return { reason: reasons[0] ?? TOO_MANY, ...(reasons.length > 1 && { reasons }), unresolvable };
