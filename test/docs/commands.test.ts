@@ -20,6 +20,10 @@ const RUN_HERE = [
   "npx berth config --help",
   "npx berth config --wiring prioritize-only --function-url https://berth.example.com | npx berth check - --kubernetes-version 1.37",
   "npx berth check --help",
+  "npx berth doctor --help",
+  "npx berth explain --file src/cli/sample-request.json",
+  "npx wrangler deploy --dry-run --env production --outdir dist/worker",
+  "npm run --silent policy && npx esbuild src/adapters/lambda.ts --bundle --platform=node --format=esm --outfile=dist/lambda/index.mjs",
 ];
 
 /** Commands that something else runs, with the file that does and what has to stand in it. */
@@ -32,14 +36,33 @@ const RUN_ELSEWHERE: Readonly<Record<string, readonly [file: string, proof: stri
   "npx vitest run --project e2e": ["vitest.config.ts", 'name: "e2e"'],
   "npm run bench": ["test/e2e/bench.test.ts", '["--smoke"]'],
   "npm run bench -- scheduler": ["test/e2e/bench.test.ts", '["scheduler", "--smoke"]'],
+  "npm run bench -- relay": ["test/e2e/bench.test.ts", '["relay", "--smoke"]'],
   "npm run bench -- binder": ["test/e2e/bench.test.ts", '["binder", "--smoke"]'],
   "npm run bench -- cache": ["test/e2e/bench.test.ts", '["cache", "--smoke"]'],
+  "CLUSTER_A_TOKEN=$(openssl rand -hex 16) BERTH_PLUGINS=examples/custom-plugin/plugins.ts BERTH_CONFIG=examples/custom-plugin/berth.yaml npx berth serve":
+    ["test/e2e/custom-plugin.ts", 'plugins: join(folder, "plugins.ts")'],
+  "npx berth shadow https://10.96.0.20 --ca ca.crt --cert client.crt --key client.key": [
+    "test/e2e/shadow.test.ts",
+    '"shadow", binder.url',
+  ],
+  "npx berth certs": ["test/cli/certs.test.ts", '["certs", "--folder"'],
+  "npx berth doctor --config scheduler.yaml --kubeconfig admin.conf": [
+    "test/e2e/doctor.test.ts",
+    '"--config", config, "--kubeconfig"',
+  ],
+  "npx berth explain pod default/waiting": ["test/e2e/explain.test.ts", '"pod", "default/waiting"'],
+  "npx berth explain nodes": ["test/e2e/explain.test.ts", 'explain("nodes")'],
+  "npm run release": ["test/release/release.test.ts", '"npm run release"'],
+  "node dist/release/berth.mjs --help": ["test/release/release.test.ts", 'berth("--help")'],
+  "kubectl apply -k infra/overlays/dev": ["test/e2e/infra.test.ts", 'applyKustomization(plane, "overlays/dev")'],
   "npm run test:versions": ["package.json", "BERTH_E2E_VERSIONS=all vitest run --project e2e"],
 };
 
 /** Commands that need an account: the offline form that is run instead. */
 const OFFLINE: Readonly<Record<string, string>> = {
   "npx wrangler deploy": "npx wrangler deploy --dry-run --outdir dist/worker",
+  "npx wrangler deploy --env production": "npx wrangler deploy --dry-run --env production --outdir dist/worker",
+  "npx wrangler secret put CLUSTER_A_PATH --env production": "npx wrangler secret put --help",
   "npx wrangler secret put CLUSTER_A_PATH": "npx wrangler secret put --help",
 };
 
