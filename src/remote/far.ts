@@ -1,11 +1,9 @@
-import * as z from "zod";
-import type { RawScore, Rejection } from "../policy/plugin.ts";
-import { columnsOf, type Policy, type PolicyPlugin } from "../policy/policy.ts";
+import { columnsOf, type Policy } from "../policy/policy.ts";
 import { Unreadable, type View } from "../policy/view.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { Asker } from "./asker.ts";
 import { type NodeClass, nodeClasses, readFacts } from "./classes.ts";
-import type { Asked } from "./question.ts";
+import { classView, type Judging, judging } from "./far-judge.ts";
 import { createRows, type PodRows } from "./rows.ts";
 import { isStandIn, type StandIn } from "./stand-in.ts";
 
@@ -46,12 +44,6 @@ export interface Far {
 /** So many classes in one question. */
 const MOST_IN_A_QUESTION = 1_000;
 
-/** Constant, for it becomes part of pods' events. Evicting pods would not bring the function back. */
-const AWAY: Rejection = {
-  reason: "node(s) could not be judged: the function that has the policy's plugin does not answer",
-  unresolvable: true,
-};
-
 /** Undefined for a policy whose plugins are all here. */
 export function createFar(options: FarOptions): Far | undefined {
   const { policy } = options;
@@ -73,15 +65,7 @@ export function createFar(options: FarOptions): Far | undefined {
       for (const node of nodes) found.add(classes.of(node));
       return found;
     },
-    classView: {
-      name: "farClass",
-      of: "node",
-      pace: "slow",
-      doc: "What the plugins that only a function has read of the node.",
-      paths: [],
-      fact: z.never(),
-      read: classes.of,
-    },
+    classView: classView(classes),
   };
   let used = false;
   // The same list is given again and again.
@@ -103,13 +87,11 @@ export function createFar(options: FarOptions): Far | undefined {
   };
 }
 
-interface Scene extends FarOptions {
-  readonly asked: Asked;
+interface Scene extends FarOptions, Judging {
   readonly podViews: readonly View<unknown>[];
   readonly rows: ReturnType<typeof createRows>;
   /** The classes of nodes, each once. */
   classes(nodes: Iterable<JsonObject>): ReadonlySet<NodeClass>;
-  readonly classView: View<NodeClass>;
 }
 
 interface PodAsked {
@@ -135,7 +117,7 @@ async function withRows(scene: Scene, pod: JsonObject, nodes: () => readonly Jso
     lacking = missing(rows, scene.classes(nodes()));
     if (!answered) break;
   }
-  return judging(scene, rows, lacking.length > 0);
+  return judging(scene, { rows, incomplete: lacking.length > 0 });
 }
 
 function missing(rows: PodRows, classes: Iterable<NodeClass>): NodeClass[] {
@@ -167,45 +149,6 @@ function takeOff({ asker, asked }: Scene, { facts, rows }: PodAsked, classes: re
     }
   });
   for (const nodeClass of classes) rows.flights.set(nodeClass, flight);
-}
-
-/** @param incomplete some rows are not there: then a plugin that may be skipped says nothing of any node's score */
-function judging(scene: Scene, rows: PodRows, incomplete: boolean): Policy {
-  const judged = (plugin: PolicyPlugin): PolicyPlugin =>
-    isStandIn(plugin) ? withJudge(scene, plugin, { rows, incomplete }) : plugin;
-  return { ...scene.policy, plugins: scene.policy.plugins.map(judged) };
-}
-
-/** What a judge is given: the views of the plugin, which say whether the node can be read at all, and the class. */
-interface Judged {
-  readonly farClass: NodeClass;
-}
-
-function withJudge(
-  scene: Scene,
-  plugin: StandIn,
-  { rows, incomplete }: { readonly rows: PodRows; readonly incomplete: boolean },
-): PolicyPlugin {
-  const { spec, views } = plugin;
-  const column = scene.asked.columns.findIndex((each) => each.plugin === spec.name);
-  const filter = (node: unknown): Rejection | undefined => {
-    const { farClass } = node as Judged;
-    const row = rows.get(farClass);
-    if (row !== undefined) return "refusal" in row && row.refusal.plugin === spec.name ? row.refusal : undefined;
-    if (plugin.whenAway !== "reject") return undefined;
-    scene.rejected();
-    return AWAY;
-  };
-  const score = (node: unknown): RawScore => {
-    const { farClass } = node as Judged;
-    const row = incomplete ? undefined : rows.get(farClass);
-    return row && "scores" in row ? row.scores[column] : undefined;
-  };
-  return {
-    ...plugin,
-    views: { ...views, node: { ...views.node, farClass: scene.classView } },
-    spec: { ...spec, prepare: () => ({ filter, score }) },
-  };
 }
 
 function viewsOf(plugins: readonly StandIn[], of: "pod" | "node"): View<unknown>[] {

@@ -1,0 +1,77 @@
+import * as z from "zod";
+import type { RawScore, Rejection } from "../policy/plugin.ts";
+import type { Policy, PolicyPlugin } from "../policy/policy.ts";
+import type { View } from "../policy/view.ts";
+import type { NodeClass, NodeClasses } from "./classes.ts";
+import type { Asked } from "./question.ts";
+import type { PodRows } from "./rows.ts";
+import { isStandIn, type StandIn } from "./stand-in.ts";
+
+/** What judges of one policy version share. */
+export interface Judging {
+  readonly policy: Policy;
+  readonly asked: Asked;
+  readonly classView: View<NodeClass>;
+  /** A node was refused because the function is away: its pod will want to be woken. */
+  rejected(): void;
+}
+
+/** Constant, for it becomes part of pods' events. Evicting pods would not bring the function back. */
+const AWAY: Rejection = {
+  reason: "node(s) could not be judged: the function that has the policy's plugin does not answer",
+  unresolvable: true,
+};
+
+/** A node's class as a fact, so that judges find its row. */
+export function classView(classes: NodeClasses): View<NodeClass> {
+  return {
+    name: "farClass",
+    of: "node",
+    pace: "slow",
+    doc: "What the plugins that only a function has read of the node.",
+    paths: [],
+    fact: z.never(),
+    read: classes.of,
+  };
+}
+
+/** What is known of one pod. */
+interface Known {
+  readonly rows: PodRows;
+  /** Some rows are not there: then a plugin that may be skipped says nothing of any node's score. */
+  readonly incomplete: boolean;
+}
+
+/** The policy with judges that know the rows in place of the code that it lacks. */
+export function judging(scene: Judging, known: Known): Policy {
+  const judged = (plugin: PolicyPlugin): PolicyPlugin => (isStandIn(plugin) ? withJudge(scene, plugin, known) : plugin);
+  return { ...scene.policy, plugins: scene.policy.plugins.map(judged) };
+}
+
+/** What a judge is given: the views of the plugin, which say whether the node can be read at all, and the class. */
+interface Judged {
+  readonly farClass: NodeClass;
+}
+
+function withJudge(scene: Judging, plugin: StandIn, { rows, incomplete }: Known): PolicyPlugin {
+  const { spec, views } = plugin;
+  const column = scene.asked.columns.findIndex((each) => each.plugin === spec.name);
+  const filter = (node: unknown): Rejection | undefined => {
+    const { farClass } = node as Judged;
+    const row = rows.get(farClass);
+    if (row !== undefined) return "refusal" in row && row.refusal.plugin === spec.name ? row.refusal : undefined;
+    if (plugin.whenAway !== "reject") return undefined;
+    scene.rejected();
+    return AWAY;
+  };
+  const score = (node: unknown): RawScore => {
+    const { farClass } = node as Judged;
+    const row = incomplete ? undefined : rows.get(farClass);
+    return row && "scores" in row ? row.scores[column] : undefined;
+  };
+  return {
+    ...plugin,
+    views: { ...views, node: { ...views.node, farClass: scene.classView } },
+    spec: { ...spec, prepare: () => ({ filter, score }) },
+  };
+}
