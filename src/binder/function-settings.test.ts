@@ -25,7 +25,13 @@ describe("the settings of a function", () => {
 
   it("have sensible values for what is not set", () => {
     expect(readFunctionSettings(enough)).toMatchObject({
-      value: { url: "https://berth.example.com", profiles: ["main", "gpu"], every: 3_000, versionKey: "cluster" },
+      value: {
+        url: "https://berth.example.com",
+        profiles: ["main", "gpu"],
+        every: 3_000,
+        deadline: 1_000,
+        versionKey: "cluster",
+      },
     });
     const all = { ...enough, BERTH_FUNCTION_CA: "/ca", BERTH_POLICY_CACHE: "/kept", BERTH_CLUSTER: "eu-1" };
     expect(readFunctionSettings({ ...all, BERTH_FUNCTION_SECONDS: "0.5" })).toMatchObject({
@@ -38,12 +44,14 @@ describe("the settings of a function", () => {
       BERTH_FUNCTION_URL: "https://me:hush@berth.example.com",
       BERTH_FUNCTION_PROFILES: "Main",
       BERTH_FUNCTION_SECONDS: "0",
+      BERTH_FUNCTION_DEADLINE_MS: "5000",
       BERTH_FUNCTION_TOKEN_FILE: "/token",
     });
     expect(faults.split("\n")).toEqual([
       "BERTH_FUNCTION_URL must not hold a secret: use BERTH_FUNCTION_TOKEN",
       'BERTH_FUNCTION_PROFILES must be the names of profiles, such as gpu,batch, not "Main"',
       'BERTH_FUNCTION_SECONDS must be a number of seconds from 0.1 to 300, such as 3, not "0"',
+      'BERTH_FUNCTION_DEADLINE_MS must be a whole number from 50 to 4000, such as 1000, not "5000"',
       "BERTH_FUNCTION_TOKEN and BERTH_FUNCTION_TOKEN_FILE exclude each other: set one",
     ]);
     expect(problemsOf({ BERTH_FUNCTION_TOKEN: undefined })).toContain("BERTH_FUNCTION_TOKEN_FILE");

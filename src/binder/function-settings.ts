@@ -11,6 +11,8 @@ export interface FunctionSettings {
   readonly profiles: readonly string[];
   /** Between pulls, in milliseconds. */
   readonly every: number;
+  /** How long a pod waits for the function where it has to be asked, in milliseconds. */
+  readonly deadline: number;
   /** A directory for the last good policies. */
   readonly keptIn?: string;
   /** The same for all that place pods in one cluster. */
@@ -19,9 +21,12 @@ export interface FunctionSettings {
 
 const DEFAULT_SECONDS = "3";
 
+/** kube-scheduler waits five seconds for the binder unless it is told otherwise. */
+const DEFAULT_DEADLINE_MS = "1000";
+
 /**
  * Reads BERTH_FUNCTION_URL and, when it is set, BERTH_FUNCTION_PROFILES, BERTH_FUNCTION_TOKEN or _TOKEN_FILE,
- * BERTH_FUNCTION_CA, BERTH_FUNCTION_SECONDS, BERTH_POLICY_CACHE and BERTH_CLUSTER.
+ * BERTH_FUNCTION_CA, BERTH_FUNCTION_SECONDS, BERTH_FUNCTION_DEADLINE_MS, BERTH_POLICY_CACHE and BERTH_CLUSTER.
  *
  * @returns undefined without a URL, or a sentence for each setting that makes no sense
  */
@@ -32,15 +37,21 @@ export function readFunctionSettings(
   if (!url) return strays(env);
   const profiles = (env["BERTH_FUNCTION_PROFILES"] ?? "").split(",").map((name) => name.trim());
   const seconds = env["BERTH_FUNCTION_SECONDS"] ?? DEFAULT_SECONDS;
-  const problems = [urlProblem(url), profilesProblem(profiles), secondsProblem(seconds), tokenProblem(url, env)].filter(
-    (problem) => problem !== undefined,
-  );
+  const deadline = env["BERTH_FUNCTION_DEADLINE_MS"] ?? DEFAULT_DEADLINE_MS;
+  const problems = [
+    urlProblem(url),
+    profilesProblem(profiles),
+    secondsProblem(seconds),
+    deadlineProblem(deadline),
+    tokenProblem(url, env),
+  ].filter((problem) => problem !== undefined);
   if (problems.length > 0) return { problems };
   const value = {
     url,
     token: tokenOf(env),
     profiles,
     every: Number(seconds) * 1000,
+    deadline: Number(deadline),
     versionKey: env["BERTH_CLUSTER"] || "cluster",
     ...(caFile && { caFile }),
     ...(keptIn && { keptIn }),
@@ -80,6 +91,11 @@ function profilesProblem(profiles: readonly string[]): string | undefined {
 function secondsProblem(seconds: string): string | undefined {
   if (/^\d{1,3}(\.\d+)?$/.test(seconds) && Number(seconds) >= 0.1 && Number(seconds) <= 300) return undefined;
   return `BERTH_FUNCTION_SECONDS must be a number of seconds from 0.1 to 300, such as 3, not ${JSON.stringify(seconds)}`;
+}
+
+function deadlineProblem(deadline: string): string | undefined {
+  if (/^\d{2,4}$/.test(deadline) && Number(deadline) >= 50 && Number(deadline) <= 4_000) return undefined;
+  return `BERTH_FUNCTION_DEADLINE_MS must be a whole number from 50 to 4000, such as 1000, not ${JSON.stringify(deadline)}`;
 }
 
 function tokenProblem(url: string, env: NodeJS.ProcessEnv): string | undefined {

@@ -40,9 +40,6 @@ export interface Sourced {
   readonly shadows: ReadonlyMap<string, string> | undefined;
 }
 
-/** How long kube-scheduler is kept waiting for the function, in milliseconds; it waits 5 seconds in all. */
-const FAR_DEADLINE = 1_000;
-
 /** Reads what the binder is given. Rejects with a sentence when it makes no sense. */
 export async function readGiven(read: ReadDocuments | undefined, options: CallerOptions): Promise<Given> {
   const first = await read?.();
@@ -92,11 +89,11 @@ export function govern(given: Given, { relay, trial, shadows }: Sourced, within:
   };
 }
 
-function farRows(within: Parts & CallerOptions, { client, source }: Relay, wake?: () => void): FarRows {
+function farRows(within: Parts & CallerOptions, { client, source, deadline }: Relay, wake?: () => void): FarRows {
   const { caches, metrics, log } = within;
   return startFarRows({
     client,
-    deadline: FAR_DEADLINE,
+    deadline,
     sources: caches.sources,
     refresh: source.refresh,
     wake: wake ?? (() => undefined),

@@ -11,12 +11,14 @@ export interface Relay {
   readonly client: FunctionClient;
   readonly source: PolicySource;
   readonly profiles: readonly string[];
+  /** How long a pod waits for an answer, in milliseconds. */
+  readonly deadline: number;
   stop(): Promise<void>;
 }
 
 /** Begins to follow a function's policies. Rejects with a sentence when the file of its authority cannot be read. */
 export async function startRelay(settings: FunctionSettings, log: Log): Promise<Relay> {
-  const { url, token, versionKey, profiles, every, keptIn } = settings;
+  const { url, token, versionKey, profiles, every, deadline, keptIn } = settings;
   const caPem = settings.caFile === undefined ? undefined : await readAuthority(settings.caFile);
   const client = createFunctionClient({ url, token, versionKey, ...(caPem !== undefined && { caPem }) });
   const source = await startPolicySource({
@@ -32,6 +34,7 @@ export async function startRelay(settings: FunctionSettings, log: Log): Promise<
     client,
     source,
     profiles,
+    deadline,
     async stop() {
       await source.stop();
       await client.close();

@@ -25,8 +25,14 @@ Policies from a function:
   BERTH_FUNCTION_TOKEN_FILE  a file with its bearer token, read again whenever it is used (or BERTH_FUNCTION_TOKEN)
   BERTH_FUNCTION_CA          a file with the authority of its certificate; when not set, the system's
   BERTH_FUNCTION_SECONDS     between two looks for a new policy, 3 when not set
+  BERTH_FUNCTION_DEADLINE_MS how long a pod waits for it where only it has a plugin's code, 1000 when not set
   BERTH_POLICY_CACHE         a directory for the last good policies, in force at start while the function is away
   BERTH_CLUSTER              a name of this cluster: with it a cluster sees one version during a gradual deployment
+
+A second policy for the same pods, decided where nobody waits for it (berth shadow shows the differences):
+  BERTH_SHADOW_PROFILE       default=trial: the profile trial in the shadow of default
+  BERTH_SHADOW_URL           another function, whose profiles of the same names are tried; with BERTH_SHADOW_TOKEN_FILE
+                             (or BERTH_SHADOW_TOKEN) and BERTH_SHADOW_CA
 
 Example, in place of gpushare's scheduler extender, on the host of kube-scheduler:
   BERTH_LISTEN=127.0.0.1:32766 BERTH_OPEN=loopback BERTH_KUBECONFIG=/etc/kubernetes/berth.conf npx berth binder`,
