@@ -40,6 +40,15 @@ describe("a file of the project", () => {
     expect(long.map(({ path, lines }) => `${path}: ${lines} lines`)).toEqual([]);
   });
 
+  it("reads and writes nothing where an operator's configuration is only thought about", () => {
+    const pure = sources.filter(({ path }) => /^cli\/(kube-scheduler|check|config)\//.test(path));
+    expect(pure.length).toBeGreaterThan(20);
+    const touching = pure.filter(({ code }) =>
+      /from "node:(fs|child_process|process|http|https|net\/)|\bprocess\.(env|std|exit)/.test(code),
+    );
+    expect(paths(touching)).toEqual([]);
+  });
+
   it("has something of its own: none only hands on what others export", () => {
     const barrels = sources.filter(isBarrel);
     expect(paths(barrels)).toEqual([]);
@@ -51,7 +60,7 @@ describe("a file of the project", () => {
   });
 
   it("reads the environment only where a program begins", () => {
-    const readers = sources.filter(({ code }) => /\bprocess\.env\b|\bprocess\[/.test(code));
+    const readers = sources.filter(({ code }) => /\bprocess\.env\b|\bprocess\.(env|std|exit)/.test(code));
     const allowed = /^(cli\/|(adapters|binder|scheduler)\/[-\w]*settings\.ts$|cluster\/kubeconfig\.ts$)/;
     expect(paths(readers.filter(({ path }) => !allowed.test(path)))).toEqual([]);
   });
