@@ -12,6 +12,7 @@ import type { KubeObject, Pod } from "../controlplane/objects.ts";
 import { buildPod } from "../controlplane/pods.ts";
 import { controlPlanePrograms } from "../controlplane/programs.ts";
 import { startScheduler } from "../controlplane/scheduler.ts";
+import { buildRelease } from "../release/build.ts";
 import { createGpuNodes, deviceOf, gpuPod, NAMESPACE } from "./binder.ts";
 import { gated } from "./gate.ts";
 import { applyKustomization, kubectl, kustomizations, kustomize } from "./kubectl.ts";
@@ -143,9 +144,11 @@ await gated("the manifests", controlPlanePrograms([VERSION]), () => {
   });
 
   describe("of overlays/gpushare", () => {
-    it("start what stands at the address of gpushare's extender", async () => {
+    it("start, from the release bundle, what stands at the address of gpushare's extender", async () => {
       await applyKustomization(plane, "overlays/gpushare");
-      const pod = await runPod(plane, { kind: "DaemonSet", namespace: NAMESPACE, name: "berth-binder" });
+      await buildRelease(join(plane.folder, "release"));
+      const program = join(plane.folder, "release/berth.mjs");
+      const pod = await runPod(plane, { kind: "DaemonSet", namespace: NAMESPACE, name: "berth-binder" }, { program });
       const entry = {
         urlPrefix: `${pod.url("http")}/gpushare-scheduler`,
         filterVerb: "filter",

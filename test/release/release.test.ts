@@ -45,6 +45,14 @@ describe("the release bundle", () => {
     expect(await readFile(file("infra/binder/rbac.yaml"), "utf8")).toContain("berth-binder");
   });
 
+  it("carries the licence of every package that is in it", async () => {
+    const licences = await readFile(join(folder, "release/LICENSES.txt"), "utf8");
+    const { dependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+    for (const name of ["hono", "undici", "@kubernetes/client-node"]) {
+      expect(licences).toContain(`${name} ${dependencies[name]} (`);
+    }
+  });
+
   it("makes certificates that it can serve with", async () => {
     expect(await berth("certs", "--folder", join(folder, "certs"))).toMatchObject({ code: 0 });
     const port = await freePort();
