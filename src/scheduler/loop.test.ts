@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import type { EventDraft } from "../cluster/event-object.ts";
+import type { PlacedPod } from "../placement/model.ts";
+import { createBell } from "./bell.ts";
+import type { Bound } from "./bind.ts";
+import type { Choice } from "./choose.ts";
+import { createCluster, type KnownNode } from "./cluster.ts";
+import { startLoop } from "./loop.ts";
+import { createQueue } from "./queue.ts";
+import { stillTiming, testNode, testPod } from "./scheduler-fixture.ts";
+
+const BOUND: Bound = { kind: "bound", ours: true };
+
+function setUp(bind: (pod: PlacedPod) => Promise<Bound> | Bound) {
+  const timing = stillTiming();
+  const bell = createBell();
+  const queue = createQueue(timing, bell.ring);
+  const cluster = createCluster(() => undefined);
+  cluster.putNode(testNode("one", { cpu: "2" }));
+  const events: EventDraft[] = [];
+  const conditions: string[] = [];
+  const state = { leading: true };
+  const choose = async (pod: PlacedPod): Promise<Choice> => {
+    const node = cluster.get("one") as KnownNode;
+    if (pod.name === "broken") throw new Error("a plugin is broken");
+    if (node.usage.pods >= 2) return { kind: "unfit", message: "full", refusals: [] };
+    return { kind: "node", node, score: 0, fitting: 1, policy: "test@1" };
+  };
+  const loop = startLoop({
+    ...{ queue, cluster, bell, choose, elapsed: timing.elapsed },
+    bind: async (pod) => bind(pod),
+    mayPlace: () => state.leading,
+    record: (event) => events.push(event),
+    tellCondition: async (pod, reason) => void conditions.push(`${pod.name}: ${reason}`),
+    metrics: { attempt: () => undefined, bound: () => undefined },
+    log: () => undefined,
+  });
+  const told = (pod: string) => events.filter(({ regarding }) => regarding.name === pod).map(({ reason }) => reason);
+  /** Lets everything happen that waits for nothing. */
+  const settle = async (): Promise<void> => {
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { timing, bell, queue, cluster, events, conditions, state, loop, told, settle };
+}
+
+describe("the loop", () => {
+  it("goes on while binds are under way, and counts their pods", async () => {
+    const answers: ((bound: Bound) => void)[] = [];
+    const { queue, told, settle, loop } = setUp(() => new Promise((resolve) => answers.push(resolve)));
+    for (const name of ["a", "b", "c"]) queue.put(testPod(name));
+    await settle();
+    expect(answers).toHaveLength(2);
+    expect(told("c")).toEqual(["FailedScheduling"]);
+    for (const answer of answers) answer(BOUND);
+    await settle();
+    expect([told("a"), told("b")]).toEqual([["Scheduled"], ["Scheduled"]]);
+    await loop.stop();
+  });
+
+  it("gives the room of a bind that was refused to the pods that wait for it, and tries the pod again", async () => {
+    let refusals = 1;
+    const { queue, timing, cluster, told, conditions, settle, loop } = setUp((pod) =>
+      pod.name === "a" && refusals-- > 0 ? { kind: "failed", message: "not now", over: false } : BOUND,
+    );
+    for (const name of ["a", "b", "c"]) queue.put(testPod(name));
+    await settle();
+    timing.pass(1_000);
+    await settle();
+    expect([told("a")[0], told("b"), told("c").at(-1)]).toEqual(["FailedScheduling", ["Scheduled"], "Scheduled"]);
+    expect(conditions).toContain("a: SchedulerError");
+    cluster.dropPod("b");
+    queue.wake();
+    timing.pass(10_000);
+    await settle();
+    expect(told("a").at(-1)).toBe("Scheduled");
+    await loop.stop();
+  });
+
+  it("tells nothing of a pod that somebody else has bound, or that is gone", async () => {
+    const { queue, told, settle, loop } = setUp(({ name }) =>
+      name === "theirs" ? { kind: "bound", ours: false } : { kind: "failed", message: "gone", over: true },
+    );
+    for (const name of ["theirs", "gone"]) queue.put(testPod(name));
+    await settle();
+    expect([told("theirs"), told("gone")]).toEqual([[], []]);
+    expect(queue.sizes()).toEqual({ active: 0, backoff: 0, unfit: 0, taken: 0 });
+    await loop.stop();
+  });
+
+  it("survives a plugin that throws, and a bind that does", async () => {
+    const { queue, told, events, settle, loop } = setUp(({ name }) => {
+      if (name === "thrown") throw new Error("no connection");
+      return BOUND;
+    });
+    for (const name of ["broken", "thrown", "fine"]) queue.put(testPod(name));
+    await settle();
+    expect(told("fine")).toEqual(["Scheduled"]);
+    expect(events.map(({ note }) => note)).toEqual(
+      expect.arrayContaining(["a plugin is broken", "binding rejected: no connection"]),
+    );
+    await loop.stop();
+  });
+
+  it("begins nothing while it does not lead, and waits for what is under way when it is stopped", async () => {
+    let answer = (_: Bound): void => undefined;
+    const { queue, state, bell, told, settle, loop } = setUp(() => new Promise((resolve) => (answer = resolve)));
+    state.leading = false;
+    queue.put(testPod("a"));
+    await settle();
+    expect(queue.sizes()).toMatchObject({ active: 1 });
+    state.leading = true;
+    bell.ring();
+    await settle();
+    let stopped = false;
+    const stopping = loop.stop().then(() => {
+      stopped = true;
+    });
+    queue.put(testPod("late"));
+    await settle();
+    expect(stopped).toBe(false);
+    answer(BOUND);
+    await stopping;
+    expect(told("a")).toEqual(["Scheduled"]);
+    expect(queue.sizes()).toMatchObject({ active: 1 });
+  });
+});
