@@ -52,8 +52,11 @@ export function syntaxError(cursor: Cursor): ShapeError {
   return at >= end ? cutOff(cursor) : new ShapeError(`the body is not valid JSON at byte ${base + at}`);
 }
 
-function cutOff({ base, end }: Cursor): CutOffError {
-  return new CutOffError(`the body is cut off after byte ${base + end}`);
+/** Thrown for every window of a body that still arrives, and caught at once: nobody reads its words or its stack. */
+const WAIT = new CutOffError("more bytes are needed");
+
+function cutOff({ base, end, more }: Cursor): CutOffError {
+  return more ? WAIT : new CutOffError(`the body is cut off after byte ${base + end}`);
 }
 
 /** Moves past white space; answers the byte there, or -1 at the end. */
