@@ -39,7 +39,7 @@ describe("The settings of a shadow", () => {
   });
 
   test.each([
-    [{ BERTH_SHADOW_PROFILE: "trial" }, 'BERTH_SHADOW_PROFILE must be such as default=trial, not "trial"'],
+    [{ BERTH_SHADOW_PROFILE: "trial" }, 'BERTH_SHADOW_PROFILE must pair profiles, such as gpu=gpu-trial, not "trial"'],
     [
       { ...FUNCTION, BERTH_SHADOW_URL: "https://next.example.com" },
       "BERTH_SHADOW_TOKEN_FILE (or BERTH_SHADOW_TOKEN) is missing: the secret of a bearer credential of the function",

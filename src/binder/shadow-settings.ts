@@ -25,7 +25,9 @@ export function readShadowSettings(
   const own = (env["BERTH_FUNCTION_PROFILES"] ?? "").split(",").map((name) => name.trim());
   const profiles = pairs ? readPairs(pairs) : new Map(own.map((name) => [name, name]));
   if (profiles === undefined) {
-    return { problems: [`BERTH_SHADOW_PROFILE must be such as default=trial, not ${JSON.stringify(pairs)}`] };
+    return {
+      problems: [`BERTH_SHADOW_PROFILE must pair profiles, such as gpu=gpu-trial, not ${JSON.stringify(pairs)}`],
+    };
   }
   if (!url) return { value: { profiles } };
   const read = readFunctionSettings(functionEnv(env, [...new Set(profiles.values())]));
