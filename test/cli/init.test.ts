@@ -60,9 +60,20 @@ describe("berth init", () => {
     expect(stdout + stderr + (await read("far/berth.yaml"))).not.toContain(secret);
     expect(existsSync(join(project.folder, "far/kustomization.yaml"))).toBe(false);
     const wrangler = join(project.folder, "node_modules/wrangler/bin/wrangler.js");
-    const args = [wrangler, "deploy", "--dry-run", "--outdir", "bundle", "--config", "wrangler.toml"];
+    const args = [
+      wrangler,
+      "deploy",
+      "--dry-run",
+      "--outdir",
+      "bundle",
+      "--config",
+      "wrangler.toml",
+      "--env",
+      "production",
+    ];
     const env = { ...process.env, WRANGLER_SEND_METRICS: "false" };
     await promisify(execFile)(process.execPath, args, { cwd: join(project.folder, "far"), env });
+    expect(await read("far/wrangler.toml")).toContain('required = ["THIS_CLUSTER"]');
     expect(JSON.parse(await read("far/policy.json"))).toMatchObject({
       configuration: { callers: [{ name: "this-cluster" }] },
     });

@@ -8,7 +8,7 @@ export function nextSteps(kit: Kit, folder: string): { readonly command: string;
   };
   const apply = { command: `kubectl apply -k ${folder}`, does: "what runs in the cluster" };
   const deploy = {
-    command: `npx wrangler deploy --config ${folder}/wrangler.toml --secrets-file ${folder}/secrets/function.env`,
+    command: `npx wrangler deploy --config ${folder}/wrangler.toml --env production --secrets-file ${folder}/secrets/function.env`,
     does: "the function on Workers",
   };
   if (kit.wiring === "second-scheduler") {
