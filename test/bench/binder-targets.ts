@@ -1,4 +1,5 @@
 import type { ControlPlane } from "../controlplane/controlplane.ts";
+import { buildNode, createNodes } from "../controlplane/nodes.ts";
 import type { Pod } from "../controlplane/objects.ts";
 import { buildPod } from "../controlplane/pods.ts";
 import { createGpuNodes, gpuPod } from "../e2e/binder.ts";
@@ -28,7 +29,13 @@ export async function createTargets(
   { kind, run, count }: { readonly kind: Kind; readonly run: string; readonly count: number },
 ): Promise<Target[]> {
   const names = Array.from({ length: Math.ceil(count / PODS_PER_NODE) }, (_, index) => `${run}-node-${index}`);
-  await createGpuNodes({ api, ...plane }, names, { count: CARDS, each: MEMORY.card });
+  if (kind === "device") await createGpuNodes({ api, ...plane }, names, { count: CARDS, each: MEMORY.card });
+  // Nodes without devices: the binder would tell of new devices on each node, once, in the midst of a run.
+  else
+    await createNodes(
+      api,
+      names.map((name) => buildNode({ name, images: 2 })),
+    );
   const pods = Array.from({ length: count }, (_, index) => {
     const name = `${run}-${index}`;
     const labels = { run };
