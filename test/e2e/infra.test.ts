@@ -3,6 +3,9 @@ import { join, relative } from "node:path";
 import { Agent, request } from "undici";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import type { Listener } from "../../src/adapters/listener.ts";
+import { serveOnNode } from "../../src/adapters/node.ts";
+import { readSettings } from "../../src/adapters/node-settings.ts";
 import { type CertificateSet, DEFAULT_NAMES, makeCertificates } from "../../src/cli/certs/folder.ts";
 import { DEFAULT_SECRETS, secretManifests } from "../../src/cli/certs/secrets.ts";
 import type { JsonObject } from "../../src/protocol/json.ts";
@@ -143,6 +146,31 @@ await gated("the manifests", controlPlanePrograms([VERSION]), () => {
     });
   });
 
+  describe("of overlays/workers", () => {
+    it("start a binder that is ready once it has the policy of the function", async () => {
+      const token = "the-bearer-token-of-this-test";
+      const running = await startFunction(plane, certificates, token);
+      await applyKustomization(plane, "overlays/workers");
+      const metadata = { name: "berth-function-token", namespace: NAMESPACE };
+      await plane.api.create({ apiVersion: "v1", kind: "Secret", metadata, stringData: { token } });
+      // The function of this test has a certificate of its own authority, which the binder's own Secret happens to hold.
+      const env = [{ name: "BERTH_FUNCTION_CA", value: "/tls/ca.crt" }];
+      const containers = [{ name: "binder", env }];
+      const ref = {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata: { name: "berth-binder", namespace: NAMESPACE },
+      };
+      await plane.api.patch(ref, { spec: { template: { spec: { containers } } } }, { type: "strategic" });
+      const hosts = { "berth.example.workers.dev": running.url };
+      const pod = await runPod(plane, { namespace: NAMESPACE, name: "berth-binder" }, { hosts });
+      const { policies } = JSON.parse((await pod.get("/readyz")).text);
+      expect(policies).toContainEqual(expect.objectContaining({ profile: "default", version: expect.any(String) }));
+      await pod.stop();
+      await running.stop();
+    });
+  });
+
   describe("of overlays/gpushare", () => {
     it("start, from the release bundle, what stands at the address of gpushare's extender", async () => {
       await applyKustomization(plane, "overlays/gpushare");
@@ -185,6 +213,25 @@ await gated("the manifests", controlPlanePrograms([VERSION]), () => {
     });
   });
 });
+
+/** A function with a caller that has this bearer token. */
+async function startFunction(plane: ControlPlane, { files }: CertificateSet, token: string): Promise<Listener> {
+  const file = (name: string) => join(plane.folder, `function-${name}`);
+  const kind = (of: string) => ({ apiVersion: "berth.dev/v1alpha1", kind: of });
+  const callers = [{ name: "here", credentials: [{ bearer: "TOKEN" }], profiles: ["default"] }];
+  const profiles = [{ name: "default", plugins: [] }];
+  await writeFile(file("berth.yaml"), JSON.stringify({ ...kind("PolicyConfiguration"), profiles, callers }));
+  await writeFile(file("facts.json"), JSON.stringify(kind("FleetFacts")));
+  const settings = readSettings({
+    BERTH_LISTEN: "127.0.0.1:0",
+    BERTH_CONFIG: file("berth.yaml"),
+    BERTH_FACTS: file("facts.json"),
+    BERTH_TLS_CERT: files.server.certificate,
+    BERTH_TLS_KEY: files.server.key,
+    TOKEN: token,
+  });
+  return serveOnNode(settings, () => undefined);
+}
 
 const budget = {
   apiVersion: "policy/v1",
