@@ -20,11 +20,14 @@ describe("the berth command", () => {
     expect(stdout.trim()).toBe(version);
   });
 
-  it.each([["dev"], ["serve"], ["binder"], ["policy"]])("teaches %s with --help", async (command) => {
-    const { code, stdout } = await berth(project, [command, "--help"]);
-    expect(code).toBe(0);
-    expect(stdout).toContain(`Usage: berth ${command}`);
-  });
+  it.each([["dev"], ["serve"], ["binder"], ["policy"], ["certs"], ["doctor"], ["explain"]])(
+    "teaches %s with --help",
+    async (command) => {
+      const { code, stdout } = await berth(project, [command, "--help"]);
+      expect(code).toBe(0);
+      expect(stdout).toContain(`Usage: berth ${command}`);
+    },
+  );
 
   it("shows examples where there is something to try", async () => {
     expect((await berth(project, ["dev", "--help"])).stdout).toContain("npm start -- --port 9443");
