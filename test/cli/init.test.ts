@@ -65,19 +65,19 @@ describe("berth init", () => {
       "deploy",
       "--dry-run",
       "--outdir",
-      "bundle",
+      join(project.folder, "bundle"),
       "--config",
-      "wrangler.toml",
+      "far/wrangler.toml",
       "--env",
       "production",
     ];
     const env = { ...process.env, WRANGLER_SEND_METRICS: "false" };
-    await promisify(execFile)(process.execPath, args, { cwd: join(project.folder, "far"), env });
+    await promisify(execFile)(process.execPath, args, { cwd: project.folder, env });
     expect(await read("far/wrangler.toml")).toContain('required = ["THIS_CLUSTER"]');
     expect(JSON.parse(await read("far/policy.json"))).toMatchObject({
       configuration: { callers: [{ name: "this-cluster" }] },
     });
-    expect(await read("far/bundle/workers.js")).toContain("this-cluster");
+    expect(await read("bundle/workers.js")).toContain("this-cluster");
   });
 
   it("takes an address of the Service range for schedulers that cannot resolve names", async () => {

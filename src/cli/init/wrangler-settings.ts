@@ -14,7 +14,8 @@ import type { KitFile } from "./files.ts";
  */
 export function wranglerFile(root: string, folder: string): KitFile {
   const path = (to: string) => relative(folder, join(root, to)).split(sep).join("/");
-  const command = `node ${path("src/cli/berth.js")} policy compile --config berth.yaml --facts facts.json --out policy.json`;
+  // wrangler runs it where it was started itself.
+  const command = `cd ${JSON.stringify(folder)} && node ${path("src/cli/berth.js")} policy compile --config berth.yaml --facts facts.json --out policy.json`;
   if (!existsSync(join(root, "wrangler.toml"))) {
     throw new CommandError("a function on Workers is deployed from a checkout, with wrangler: run berth init there");
   }
