@@ -32,7 +32,8 @@ export interface RunningServer {
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { host, port } = options;
   const server = createServer((request, response) => {
-    const path = new URL(request.url ?? "/", "http://localhost").pathname;
+    // By hand: whoever reaches the port can send a target that no URL can be made of, such as `//`.
+    const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
     void answer(options, path, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
   await new Promise<void>((resolve, reject) => {
