@@ -87,6 +87,19 @@ describe("choosing a node", () => {
     expect(await choose(testPod("a"))).toMatchObject({ kind: "unfit", message: "no nodes available to schedule pods" });
   });
 
+  it("says so too when the last node goes while the function is asked, and goes on once there is one again", async () => {
+    const { cluster, choose } = setUp({
+      withRows: async () => {
+        cluster.dropNode("gone");
+        return policy;
+      },
+    });
+    cluster.putNode(testNode("gone"));
+    expect(await choose(testPod("a"))).toMatchObject({ kind: "unfit", message: "no nodes available to schedule pods" });
+    cluster.putNode(testNode("one"));
+    expect(await choose(testPod("a"))).toMatchObject({ kind: "node", node: { name: "one" } });
+  });
+
   it("says which field of a pod it cannot read", async () => {
     const { cluster, choose } = setUp();
     cluster.putNode(testNode("one"));

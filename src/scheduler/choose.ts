@@ -68,7 +68,9 @@ export function createChooser(policy: Policy, options: ChooserOptions): Choose {
   const columns = columnsOf(policy);
   let start = 0;
   const search = async (pod: PlacedPod, judged: PodJudge): Promise<Choice> => {
+    // Read again: the last node may have gone while the function was asked.
     const nodes = options.nodes();
+    if (nodes.length === 0) return { kind: "unfit", message: NO_NODES, refusals: [] };
     // Without scores, the first node that fits is as good as any.
     const enough = columns.length === 0 && !others ? 1 : enoughNodes(percentage, nodes.length);
     const refusal = (node: KnownNode) => judged.refusal(node) ?? options.barred(node, pod);
