@@ -9,9 +9,12 @@ export const POLICY_ANNOTATION = "berth.dev/policy";
 /** The annotation that names the process whose Binding took effect. */
 export const BOUND_BY_ANNOTATION = "berth.dev/bound-by";
 
-/** How often a pod is looked at whose Binding was not answered, and how long between the times, in milliseconds. */
-const LOOKS = 3;
-const BETWEEN = 500;
+/**
+ * How often a pod is looked at whose Binding was not answered, and how long between the times, in milliseconds: longer
+ * than an API server takes to restart, or a Binding that took effect just before would never be told of.
+ */
+const LOOKS = 45;
+const BETWEEN = 1_000;
 
 /** What came of a bind. */
 export type Bound =

@@ -74,19 +74,31 @@ await e2e("berth schedule, when things go wrong", () => {
       }
       return [...new Set(counts.values())].sort();
     };
-    await eventually("every pod has an event", async () => !(await count()).includes(0), {
-      within: 60_000,
-      every: 500,
-    });
+    await eventually(
+      "every pod has an event",
+      async (saw) => {
+        const counts = await count();
+        saw(counts);
+        return !counts.includes(0);
+      },
+      {
+        within: 60_000,
+        every: 500,
+      },
+    );
     return stays("the events", count, 1_500);
   };
 
   it("an API server that restarts: every pod is bound once, none is lost", async () => {
     const creating = create(PODS, "restart");
-    await eventually("some are bound", async () => {
-      const pods = await plane.api.list<Pod>({ apiVersion: "v1", kind: "Pod", namespace: "default" });
-      return pods.filter(({ spec }) => spec.nodeName !== undefined).length > 5;
-    });
+    await eventually(
+      "some are bound",
+      async () => {
+        const pods = await plane.api.list<Pod>({ apiVersion: "v1", kind: "Pod", namespace: "default" });
+        return pods.filter(({ spec }) => spec.nodeName !== undefined).length > 5;
+      },
+      240_000,
+    );
     const pods = await creating;
     await plane.restartApiServer();
     const more = await create(20, "after");
