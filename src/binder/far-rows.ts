@@ -63,14 +63,27 @@ export function startFarRows({ metrics, log, sources, ...options }: FarRowsOptio
     elapsed: systemTiming.elapsed,
   });
   sources.pods.subscribe({ add: ahead.pod });
+  // After the decision at hand, or the others' questions would go first.
+  const firstUsed = () => void setImmediate(() => [...sources.pods.values()].forEach(ahead.pod));
   return {
     of(policy) {
       const far = createFar({ policy, asker, metrics, rejected: keepsWaiting });
       if (far) newest.set(policy.profile, far);
       else newest.delete(policy.profile);
-      return far;
+      return far && tellingFirstUse(far, firstUsed);
     },
     problem: () => (asker.isAway() ? "the function does not answer" : undefined),
     stop: asker.stop,
+  };
+}
+
+/** Pods that were there before a policy was used at all are asked ahead from then on. */
+function tellingFirstUse(far: Far, firstUsed: () => void): Far {
+  return {
+    ...far,
+    withRows: (pod, nodes) => {
+      if (!far.isUsed()) firstUsed();
+      return far.withRows(pod, nodes);
+    },
   };
 }
