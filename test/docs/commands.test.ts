@@ -37,6 +37,7 @@ const RUN_ELSEWHERE: Readonly<Record<string, readonly [file: string, proof: stri
   "npm run bench": ["test/e2e/bench.test.ts", '["--smoke"]'],
   "npm run bench -- scheduler": ["test/e2e/bench.test.ts", '["scheduler", "--smoke"]'],
   "npm run bench -- relay": ["test/e2e/bench.test.ts", '["relay", "--smoke"]'],
+  "npm run bench -- direct": ["test/e2e/bench.test.ts", '["direct", "--smoke"]'],
   "npm run bench -- binder": ["test/e2e/bench.test.ts", '["binder", "--smoke"]'],
   "npm run bench -- cache": ["test/e2e/bench.test.ts", '["cache", "--smoke"]'],
   "CLUSTER_A_TOKEN=$(openssl rand -hex 16) BERTH_PLUGINS=examples/custom-plugin/plugins.ts BERTH_CONFIG=examples/custom-plugin/berth.yaml npx berth serve":
