@@ -40,6 +40,7 @@ const RUN_ELSEWHERE: Readonly<Record<string, readonly [file: string, proof: stri
   "npm run bench -- direct": ["test/e2e/bench.test.ts", '["direct", "--smoke"]'],
   "npm run bench -- binder": ["test/e2e/bench.test.ts", '["binder", "--smoke"]'],
   "npm run bench -- cache": ["test/e2e/bench.test.ts", '["cache", "--smoke"]'],
+  "npm run bench -- quiet": ["test/e2e/bench.test.ts", '["quiet", "--smoke"]'],
   "CLUSTER_A_TOKEN=$(openssl rand -hex 16) BERTH_PLUGINS=examples/custom-plugin/plugins.ts BERTH_CONFIG=examples/custom-plugin/berth.yaml npx berth serve":
     ["test/e2e/custom-plugin.ts", 'plugins: join(folder, "plugins.ts")'],
   "npx berth shadow https://10.96.0.20 --ca ca.crt --cert client.crt --key client.key": [
