@@ -25,17 +25,31 @@ const GOOD = {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
+/** What the function answers to a question that it cannot judge. */
+function refusal(status: number, error: string, policy = "default@one"): FunctionAnswer {
+  const body = Buffer.from(JSON.stringify({ error }));
+  return { status, headers: { "berth-policy": policy }, body, bytes: body.length };
+}
+
+/** Answers by the number of nodes, and a neutral question without columns. */
+function goodFor(request: FunctionRequest) {
+  const { nodes, plugins } = JSON.parse(String(request.body));
+  return { ...GOOD, columns: plugins.length === 0 ? [] : GOOD.columns, rows: GOOD.rows.slice(0, nodes.length) };
+}
+
 type Answers = (request: FunctionRequest, nth: number) => unknown;
 
 function start(answers: Answers) {
   const requests: FunctionRequest[] = [];
   const told = { outcomes: [] as string[], warnings: [] as unknown[], otherVersions: 0, back: 0 };
+  let spent = 0;
   const asker = createAsker({
     client: {
       async ask(request): Promise<FunctionAnswer> {
         requests.push(request);
         const answer = await answers(request, requests.length);
         if (answer instanceof Error) throw answer;
+        if (typeof answer === "object" && answer !== null && "status" in answer) return answer as FunctionAnswer;
         const [status, value] = typeof answer === "number" ? [answer, { error: "no" }] : [200, answer];
         const body = Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
         return { status, headers: {}, body, bytes: body.length };
@@ -46,13 +60,16 @@ function start(answers: Answers) {
     back: () => void told.back++,
     metrics: { question: (outcome) => void told.outcomes.push(outcome) },
     warn: (_, fields) => void told.warnings.push(fields["problem"]),
-    elapsed: () => performance.now(),
+    elapsed: () => performance.now() + spent,
     probeEvery: 500,
   });
   return {
     asker,
     requests,
     told,
+    spend: (ms: number) => {
+      spent += ms;
+    },
     ask: (nodes: readonly JsonObject[] = NODES) => asker.ask(ASKED, { pod: "fact" }, nodes),
   };
 }
@@ -82,16 +99,6 @@ describe("A function that is asked for rows", () => {
       { ...GOOD, columns: [{ ...ASKED.columns[0], weight: 3 }] },
       "it has other columns than the policy",
     ],
-    ["a score that is text", { ...GOOD, rows: [{ scores: ["7"] }, ...GOOD.rows.slice(1)] }, "one of its rows is none"],
-    ["a score too many", { ...GOOD, rows: [{ scores: [1, 2] }, ...GOOD.rows.slice(1)] }, "one of its rows is none"],
-    [
-      "the refusal of a plugin that was not asked",
-      {
-        ...GOOD,
-        rows: [{ refusal: { plugin: "NodeLabel", reason: "no", unresolvable: true } }, ...GOOD.rows.slice(1)],
-      },
-      "one of its rows is none",
-    ],
     ["500", 500, "it answered 500 instead of 200"],
     ["404", 404, "it answered 404 instead of 200"],
     ["no connection", new Error("nobody listens"), "nobody listens"],
@@ -101,18 +108,86 @@ describe("A function that is asked for rows", () => {
     expect(told.warnings).toEqual([problem]);
   });
 
-  test("that is away is not asked any more after two failures, is probed without nodes, and is used again once it answers", async () => {
-    let good = false;
-    const { ask, asker, requests, told } = start((request) => {
-      const { nodes } = JSON.parse(String(request.body));
-      return good ? { ...GOOD, rows: GOOD.rows.slice(0, nodes.length) } : 503;
+  test.each<[string, unknown]>([
+    ["a score that is text", { scores: ["7"] }],
+    ["a score too many", { scores: [1, 2] }],
+    [
+      "the refusal of a plugin that was not asked",
+      { refusal: { plugin: "NodeLabel", reason: "no", unresolvable: true } },
+    ],
+  ])("that answers a row with %s has not judged that pod, and is asked about others", async (_, row) => {
+    const { ask, asker, told } = start(() => ({ ...GOOD, rows: [row, ...GOOD.rows.slice(1)] }));
+    for (let time = 0; time < 3; time++) expect(await ask()).toEqual({ refused: "one of its rows is none" });
+    expect([asker.isAway(), told.warnings[0]]).toEqual([false, "one of its rows is none"]);
+  });
+
+  test.each([
+    [400, "nodes[0] lacks the fact rack"],
+    [413, "the body unpacks to more bytes than the limit"],
+    [500, "plugin Rack failed: no such team"],
+  ])(
+    "that answers %i as the policy asked about is not away: it says that it cannot judge this pod",
+    async (status, error) => {
+      const { ask, asker, told } = start(() => refusal(status, error));
+      for (let time = 0; time < 5; time++) expect(await ask()).toEqual({ refused: error });
+      expect([asker.isAway(), told.back, new Set(told.outcomes)]).toEqual([false, 0, new Set(["refused"])]);
+    },
+  );
+
+  test("that refuses as another version of the policy is asked again, and the newer policy is asked for", async () => {
+    const { ask, asker, requests, told } = start(() => refusal(400, "Rack is not a plugin", "default@two"));
+    expect(await ask()).toBeUndefined();
+    expect([requests.length, asker.isAway(), told.otherVersions]).toEqual([4, false, 1]);
+  });
+
+  test("that was away is found to be back whatever it thinks of the pods that were asked about", async () => {
+    let away = true;
+    const { ask, asker, told } = start((request) => {
+      if (away) return 503;
+      return JSON.parse(String(request.body)).plugins.length > 0
+        ? refusal(500, "plugin Rack failed")
+        : goodFor(request);
     });
+    await ask();
+    await ask();
+    expect(asker.isAway()).toBe(true);
+    away = false;
+    await vi.advanceTimersByTimeAsync(500);
+    expect([asker.isAway(), told.back]).toEqual([false, 1]);
+  });
+
+  test("is given what is left of the deadline when it has to be sent a question once more", async () => {
+    const many = Array.from({ length: 200 }, () => ({ fact: "the same for all nodes" }));
+    const { ask, requests, spend } = start(() => {
+      spend(300);
+      return refusal(400, "the body is not JSON");
+    });
+    await ask(many);
+    expect(requests.map(({ timeoutMs }) => timeoutMs)).toEqual([1_000, 700]);
+  });
+
+  test("that answers too late for a question that had little time left is not taken for away", async () => {
+    const { asker } = start(() => new Error("too late"));
+    const late = () => asker.ask(ASKED, {}, NODES, asker.elapsed() + 100);
+    expect([await late(), await late(), await late(), asker.isAway()]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      false,
+    ]);
+    expect(await asker.ask(ASKED, {}, NODES, asker.elapsed())).toBeUndefined();
+  });
+
+  test("that is away is not asked any more after two failures, is probed with a question about nothing, and is used again once it answers", async () => {
+    let good = false;
+    const { ask, asker, requests, told } = start((request) => (good ? goodFor(request) : 503));
     expect([await ask(), asker.isAway()]).toEqual([undefined, false]);
     expect([await ask(), asker.isAway()]).toEqual([undefined, true]);
     expect(await ask()).toBeUndefined();
     expect(requests).toHaveLength(2);
     await vi.advanceTimersByTimeAsync(1_100);
-    expect(requests.slice(2).map(({ body }) => JSON.parse(String(body)).nodes)).toEqual([[], []]);
+    const neutral = { protocol: 1, plugins: [], pod: {}, nodes: [] };
+    expect(requests.slice(2).map(({ body }) => JSON.parse(String(body)))).toEqual([neutral, neutral]);
     expect([asker.isAway(), told.back]).toEqual([true, 0]);
     good = true;
     await vi.advanceTimersByTimeAsync(500);
@@ -153,5 +228,18 @@ describe("A function that is asked for rows", () => {
     expect(await ask(many)).toHaveLength(200);
     expect(requests.map(packed)).toEqual([true, false, false]);
     expect(JSON.parse(gunzipSync(requests[0]?.body as Uint8Array).toString()).nodes).toEqual(many);
+  });
+
+  test("that refuses a question packed and plain alike is sent the next one packed", async () => {
+    const many = Array.from({ length: 200 }, () => ({ fact: "the same for all nodes" }));
+    const { ask, requests } = start(() => refusal(400, "pod lacks the fact labels"));
+    expect(await ask(many)).toEqual({ refused: "pod lacks the fact labels" });
+    await ask(many);
+    expect(requests.map(({ headers }) => headers?.["Content-Encoding"])).toEqual([
+      "gzip",
+      undefined,
+      "gzip",
+      undefined,
+    ]);
   });
 });

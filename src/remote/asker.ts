@@ -3,8 +3,8 @@ import { gzip } from "node:zlib";
 import type { JsonObject } from "../protocol/json.ts";
 import { type Breaker, createBreaker } from "./breaker.ts";
 import type { FunctionAnswer, FunctionClient } from "./client.ts";
-import { type Asked, questionBody, type Reading, readAnswer } from "./question.ts";
-import type { FarRow } from "./rows.ts";
+import { type Asked, problemOf, questionBody, type Reading, readAnswer } from "./question.ts";
+import type { FarRow, Refused } from "./rows.ts";
 
 /** Hears what becomes of questions; see docs/metrics.md. */
 export interface AskerMetrics {
@@ -36,10 +36,24 @@ export interface AskerOptions {
 
 /** Asks one function for rows. */
 export interface Asker {
-  /** A row for each node in its order, or undefined when there was none in time. Does not throw. */
-  ask(asked: Asked, pod: JsonObject, nodes: readonly JsonObject[]): Promise<readonly FarRow[] | undefined>;
+  /**
+   * A row for each node in its order, why the function cannot judge this pod on these nodes, or undefined when there was
+   * nothing that can be used in time. Does not throw.
+   *
+   * @param until when the answer is of no use any more, by `elapsed`; default: after the deadline
+   */
+  ask(
+    asked: Asked,
+    pod: JsonObject,
+    nodes: readonly JsonObject[],
+    until?: number,
+  ): Promise<readonly FarRow[] | Refused | undefined>;
   /** True while questions are in vain. */
   isAway(): boolean;
+  /** How long whoever asks is kept waiting, in milliseconds. */
+  readonly deadline: number;
+  /** Milliseconds of a clock that never jumps. */
+  elapsed(): number;
   stop(): void;
 }
 
@@ -51,34 +65,42 @@ const MOST_BYTES = 32 * 1024 * 1024;
 /** While a function is deployed, two versions may answer by turns. */
 const ATTEMPTS = 4;
 
+/** A question that had less than this part of the deadline tells nothing by not being answered. */
+const FAIR = 0.5;
+
 const pack = promisify(gzip);
 
 /** Begins to ask a function. */
 export function createAsker(options: AskerOptions): Asker {
+  const { deadline, elapsed } = options;
   const asking = { options, takesGzip: true };
-  let last: (() => Promise<boolean>) | undefined;
+  let last: Asked | undefined;
   const breaker = createBreaker({
-    probe: async () => (await last?.()) ?? false,
+    // About no plugin, no pod and no node: it tells whether the function is there, whatever it thinks of any pod.
+    probe: async () => {
+      if (last === undefined) return false;
+      const neutral = { asked: { ...last, plugins: [], columns: [] }, pod: {}, nodes: [] };
+      return (await once(asking, neutral, elapsed() + deadline)).alive;
+    },
     back: options.back,
     ...(options.probeEvery !== undefined && { every: options.probeEvery }),
   });
   return {
-    async ask(asked, pod, nodes) {
-      if (breaker.isOpen()) return undefined;
-      const rows = await attempt(asking, { asked, pod, nodes }, breaker);
-      // A question about no nodes tells as much, and is answered at once.
-      if (rows === undefined)
-        last = async () => (await once(asking, { asked, pod, nodes: [] }, options.deadline)).alive;
-      return rows;
+    async ask(asked, pod, nodes, until = elapsed() + deadline) {
+      if (breaker.isOpen() || elapsed() >= until) return undefined;
+      last = asked;
+      return attempt(asking, { asked, pod, nodes }, { breaker, until });
     },
     isAway: breaker.isOpen,
+    deadline,
+    elapsed,
     stop: breaker.stop,
   };
 }
 
 interface Asking {
   readonly options: AskerOptions;
-  /** False once the function has not understood a packed question: an older one does not. */
+  /** False once the function has taken a question plain that it did not take packed: an older one does not unpack. */
   takesGzip: boolean;
 }
 
@@ -88,47 +110,48 @@ interface Question {
   readonly nodes: readonly JsonObject[];
 }
 
-async function attempt(asking: Asking, question: Question, breaker: Breaker): Promise<readonly FarRow[] | undefined> {
+async function attempt(
+  asking: Asking,
+  question: Question,
+  { breaker, until }: { readonly breaker: Breaker; readonly until: number },
+): Promise<readonly FarRow[] | Refused | undefined> {
   const { options } = asking;
-  const until = options.elapsed() + options.deadline;
-  for (let tries = 0; tries < ATTEMPTS; tries++) {
-    const left = until - options.elapsed();
-    if (left <= 0) return undefined;
-    const { rows, alive, problem } = await once(asking, question, left);
-    if (!alive) {
-      options.warn("the function gave no rows", { profile: question.asked.profile, problem });
-      if (breaker.failed()) options.away?.();
-      return undefined;
-    }
-    breaker.passed();
-    if (rows) return rows;
+  for (let tries = 0; tries < ATTEMPTS && options.elapsed() < until; tries++) {
+    const fair = until - options.elapsed() >= options.deadline * FAIR;
+    const { reading, alive } = await once(asking, question, until);
+    if (alive) breaker.passed();
+    else if (fair) failed(breaker, options);
+    if ("version" in reading) continue;
+    if ("rows" in reading) return reading.rows;
+    options.warn("the function gave no rows", { profile: question.asked.profile, problem: problemOf(reading) });
+    return "refused" in reading ? reading : undefined;
   }
   options.otherVersion(question.asked.profile);
   return undefined;
 }
 
-/** `alive`: the function has answered, be it by another version. */
+function failed(breaker: Breaker, { away }: AskerOptions): void {
+  if (breaker.failed()) away?.();
+}
+
+/** `alive`: the function has answered, be it by another version or that it cannot judge this pod. */
 async function once(
   asking: Asking,
   question: Question,
-  timeoutMs: number,
-): Promise<{ readonly rows?: readonly FarRow[]; readonly alive: boolean; readonly problem?: string }> {
+  until: number,
+): Promise<{ readonly reading: Reading; readonly alive: boolean }> {
   const { metrics, elapsed } = asking.options;
   const started = elapsed();
   const traffic = { sent: 0, received: 0 };
   const tell = (outcome: Outcome) => metrics.question(outcome, traffic, (elapsed() - started) / 1000);
   try {
-    const { status, body } = await send(asking, question, { timeoutMs, traffic });
-    const reading: Reading =
-      status === 200
-        ? readAnswer(body, question.asked, question.nodes.length)
-        : { problem: `it answered ${status} instead of 200` };
-    if ("problem" in reading) tell("refused");
-    else tell("rows" in reading ? "answered" : "other_version");
-    return { ...("version" in reading ? {} : reading), alive: !("problem" in reading) };
+    const reading = readAnswer(await send(asking, question, { until, traffic }), question.asked, question.nodes.length);
+    if ("rows" in reading) tell("answered");
+    else tell("version" in reading ? "other_version" : "refused");
+    return { reading, alive: !("problem" in reading) || reading.alive === true };
   } catch (error) {
     tell("failed");
-    return { alive: false, problem: error instanceof Error ? error.message : String(error) };
+    return { reading: { problem: error instanceof Error ? error.message : String(error) }, alive: false };
   }
 }
 
@@ -142,19 +165,33 @@ interface Traffic {
 async function send(
   asking: Asking,
   question: Question,
-  { timeoutMs, traffic }: { readonly timeoutMs: number; readonly traffic: Traffic },
+  within: { readonly until: number; readonly traffic: Traffic },
 ): Promise<FunctionAnswer> {
-  const { asked, pod, nodes } = question;
-  const text = questionBody(asked, pod, nodes);
-  const packed = asking.takesGzip && text.length >= WORTH_PACKING;
-  const body = packed ? await pack(text) : text;
-  const headers: Record<string, string> = packed ? { "Content-Encoding": "gzip" } : {};
-  const path = `/${asked.profile}/evaluate`;
-  const within = Math.max(1, Math.ceil(timeoutMs));
-  const answer = await asking.options.client.ask({ path, body, headers, timeoutMs: within, maxBytes: MOST_BYTES });
+  const text = questionBody(question.asked, question.pod, question.nodes);
+  if (!asking.takesGzip || text.length < WORTH_PACKING) return post(asking, question, { ...within, body: text });
+  const packed = await post(asking, question, { ...within, body: await pack(text) });
+  if (packed.status !== 400 && packed.status !== 415) return packed;
+  const plain = await post(asking, question, { ...within, body: text });
+  // What is refused either way is refused for what it says.
+  if (plain.status === 200) asking.takesGzip = false;
+  return plain;
+}
+
+/** Text is sent as it is, bytes are packed ones. */
+async function post(
+  { options }: Asking,
+  { asked }: Question,
+  { until, traffic, body }: { readonly until: number; readonly traffic: Traffic; readonly body: string | Uint8Array },
+): Promise<FunctionAnswer> {
+  const headers: Record<string, string> = typeof body === "string" ? {} : { "Content-Encoding": "gzip" };
+  const answer = await options.client.ask({
+    path: `/${asked.profile}/evaluate`,
+    body,
+    headers,
+    timeoutMs: Math.max(1, Math.ceil(until - options.elapsed())),
+    maxBytes: MOST_BYTES,
+  });
   traffic.sent += body.length;
   traffic.received += answer.bytes;
-  if (!packed || (answer.status !== 400 && answer.status !== 415)) return answer;
-  asking.takesGzip = false;
-  return send(asking, question, { timeoutMs, traffic });
+  return answer;
 }

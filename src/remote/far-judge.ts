@@ -40,12 +40,31 @@ interface Known {
   readonly rows: PodRows;
   /** Some rows are not there: then a plugin that may be skipped says nothing of any node's score. */
   readonly incomplete: boolean;
+  /** Why the function cannot judge the pod. */
+  readonly refused?: string;
 }
 
 /** The policy with judges that know the rows in place of the code that it lacks. */
 export function judging(scene: Judging, known: Known): Policy {
   const judged = (plugin: PolicyPlugin): PolicyPlugin => (isStandIn(plugin) ? withJudge(scene, plugin, known) : plugin);
-  return { ...scene.policy, plugins: scene.policy.plugins.map(judged) };
+  const plugins = scene.policy.plugins.map(judged);
+  return { ...scene.policy, plugins: known.refused === undefined ? plugins : failing(plugins, known.refused) };
+}
+
+/** As where its code is, the plugin that failed is the one that throws; the first one where none is named. */
+function failing(plugins: readonly PolicyPlugin[], refused: string): readonly PolicyPlugin[] {
+  const named = (plugin: PolicyPlugin) => isStandIn(plugin) && refused.startsWith(failureOf(plugin));
+  const failed = plugins.find(named) ?? plugins.find(isStandIn);
+  const prepare = (): never => {
+    const why = failed && named(failed) ? refused.slice(failureOf(failed).length) : `the function says: ${refused}`;
+    throw new Error(why);
+  };
+  return plugins.map((plugin) => (plugin === failed ? { ...plugin, spec: { ...plugin.spec, prepare } } : plugin));
+}
+
+/** How the function's words begin: PluginError of policy/run.ts. */
+function failureOf({ spec }: PolicyPlugin): string {
+  return `plugin ${spec.name} failed: `;
 }
 
 /** What a judge is given: the views of the plugin, which say whether the node can be read at all, and the class. */

@@ -4,7 +4,8 @@ import type { JsonObject } from "../protocol/json.ts";
 import type { Asker } from "./asker.ts";
 import { type NodeClass, nodeClasses, readFacts } from "./classes.ts";
 import { classView, type Judging, judging } from "./far-judge.ts";
-import { createRows, type PodRows } from "./rows.ts";
+import { askFor, missing } from "./flights.ts";
+import { createRows } from "./rows.ts";
 import { isStandIn, type StandIn } from "./stand-in.ts";
 
 /** Hears how often rows were remembered; see docs/metrics.md. */
@@ -28,7 +29,8 @@ export interface FarOptions {
 export interface Far {
   /**
    * The policy with the rows for this pod on these nodes in place of the code it lacks. Waits for rows that have to be
-   * asked for, no longer than the asker's deadline; without them each plugin does what its `whenAway` says.
+   * asked for, no longer than the asker's deadline; without them each plugin does what its `whenAway` says. Where the
+   * function cannot judge the pod, because a plugin throws there, the plugin throws here too.
    *
    * Whoever decides by it has to read the nodes again afterwards: a row belongs to the facts a node has at that moment.
    *
@@ -40,9 +42,6 @@ export interface Far {
   /** True once a pod was decided by it. */
   isUsed(): boolean;
 }
-
-/** So many classes in one question. */
-const MOST_IN_A_QUESTION = 1_000;
 
 /** Undefined for a policy whose plugins are all here. */
 export function createFar(options: FarOptions): Far | undefined {
@@ -77,12 +76,14 @@ export function createFar(options: FarOptions): Far | undefined {
     },
     isUsed: () => used,
     ahead: async (pod, nodes) => {
+      if (isUnreadable(scene, pod)) return;
       const { facts, text } = readFacts(scene.podViews, pod);
       const rows = scene.rows.of(text);
       const known = classesOf.get(nodes) ?? scene.classes(nodes);
       classesOf.set(nodes, known);
       const lacking = missing(rows, known);
-      if (lacking.length > 0 && !scene.asker.isAway()) await ask(scene, { facts, rows }, lacking);
+      const until = scene.asker.elapsed() + scene.asker.deadline;
+      if (lacking.length > 0 && !scene.asker.isAway()) await askFor(scene, { facts, rows, until }, lacking);
     },
   };
 }
@@ -94,61 +95,32 @@ interface Scene extends FarOptions, Judging {
   classes(nodes: Iterable<JsonObject>): ReadonlySet<NodeClass>;
 }
 
-interface PodAsked {
-  readonly facts: JsonObject;
-  readonly rows: PodRows;
+/** Such a pod is not judged at all, and the function could not either. */
+function isUnreadable({ podViews }: Scene, pod: JsonObject): boolean {
+  return podViews.some((view) => view.read?.(pod, 0) instanceof Unreadable);
 }
 
 /** Nodes may change while rows are asked for; a node that changes again and again is decided like one without a row. */
 const ROUNDS = 4;
 
 async function withRows(scene: Scene, pod: JsonObject, nodes: () => readonly JsonObject[]): Promise<Policy> {
+  if (isUnreadable(scene, pod)) return scene.policy;
+  const { asker, metrics } = scene;
   const { facts, text } = readFacts(scene.podViews, pod);
-  // Such a pod is not judged at all, and the function could not either.
-  if (scene.podViews.some((view) => view.read?.(pod, 0) instanceof Unreadable)) return scene.policy;
   const rows = scene.rows.of(text);
   const classes = scene.classes(nodes());
   let lacking = missing(rows, classes);
-  scene.metrics.rows(classes.size - lacking.length, lacking.length);
-  for (let round = 0; round < ROUNDS && lacking.length > 0 && !scene.asker.isAway(); round++) {
-    scene.metrics.waiting(1);
-    const answered = await ask(scene, { facts, rows }, lacking);
-    scene.metrics.waiting(-1);
+  metrics.rows(classes.size - lacking.length, lacking.length);
+  const until = asker.elapsed() + asker.deadline;
+  for (let round = 0; round < ROUNDS && lacking.length > 0 && !asker.isAway(); round++) {
+    metrics.waiting(1);
+    const { refused, again } = await askFor(scene, { facts, rows, until }, lacking);
+    metrics.waiting(-1);
     lacking = missing(rows, scene.classes(nodes()));
-    if (!answered) break;
+    if (refused !== undefined) return judging(scene, { rows, incomplete: true, refused });
+    if (!again) break;
   }
   return judging(scene, { rows, incomplete: lacking.length > 0 });
-}
-
-function missing(rows: PodRows, classes: Iterable<NodeClass>): NodeClass[] {
-  return [...classes].filter((each) => rows.get(each) === undefined);
-}
-
-/**
- * One question for all who want the same: what is being asked already is waited for.
- *
- * @returns false when some rows did not come
- */
-async function ask(scene: Scene, pod: PodAsked, classes: readonly NodeClass[]): Promise<boolean> {
-  const { rows } = pod;
-  const fresh = classes.filter((each) => !rows.flights.has(each));
-  for (let from = 0; from < fresh.length; from += MOST_IN_A_QUESTION) {
-    takeOff(scene, pod, fresh.slice(from, from + MOST_IN_A_QUESTION));
-  }
-  await Promise.all(new Set(classes.map((each) => rows.flights.get(each))));
-  return missing(rows, classes).length === 0;
-}
-
-function takeOff({ asker, asked }: Scene, { facts, rows }: PodAsked, classes: readonly NodeClass[]): void {
-  const nodes = classes.map((each) => each.facts);
-  const flight = asker.ask(asked, facts, nodes).then((answered) => {
-    for (const [index, nodeClass] of classes.entries()) {
-      const row = answered?.[index];
-      if (row) rows.put(nodeClass, row);
-      rows.flights.delete(nodeClass);
-    }
-  });
-  for (const nodeClass of classes) rows.flights.set(nodeClass, flight);
 }
 
 function viewsOf(plugins: readonly StandIn[], of: "pod" | "node"): View<unknown>[] {

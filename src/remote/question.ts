@@ -1,12 +1,16 @@
 import type { Column } from "../policy/rank.ts";
 import { field, isObject, type Json, type JsonObject } from "../protocol/json.ts";
-import type { FarRow } from "./rows.ts";
+import type { FunctionAnswer } from "./client.ts";
+import type { FarRow, Refused } from "./rows.ts";
 
 /** The version of `evaluate` that this release speaks. */
 const PROTOCOL = 1;
 
-/** A reason becomes part of pods' events. */
+/** A reason or an error becomes part of pods' events. */
 const LONGEST_REASON = 512;
+
+/** What a function says of a question that it cannot answer, and not of itself; see docs/protocol.md. */
+const ABOUT_THE_QUESTION: ReadonlySet<number> = new Set([400, 413, 500]);
 
 /** What is asked of the plugins of one policy version. */
 export interface Asked {
@@ -23,27 +27,59 @@ export function questionBody({ plugins }: Asked, pod: JsonObject, nodes: readonl
   return JSON.stringify({ protocol: PROTOCOL, plugins, pod, nodes });
 }
 
-/** An answer that can be used, one of another version of the policy, or what is wrong with it in a few words. */
+/**
+ * An answer that can be used, one of another version of the policy, one that says that there are no rows, or what is
+ * wrong with it in a few words; `alive`: it is the function that answered, by the version that was asked about.
+ */
 export type Reading =
   | { readonly rows: readonly FarRow[] }
   | { readonly version: string }
-  | { readonly problem: string };
+  | Refused
+  | { readonly problem: string; readonly alive?: true };
 
-/** Reads an answer of `evaluate`. Nothing of it is used unless all of it is as it must be. */
-export function readAnswer(body: Uint8Array, asked: Asked, nodes: number): Reading {
+/** Why there are no rows, in a few words. */
+export function problemOf(reading: Refused | { readonly problem: string }): string {
+  return "refused" in reading ? reading.refused : reading.problem;
+}
+
+/** Reads an answer of `evaluate` to a question about so many nodes. */
+export function readAnswer(
+  answer: Pick<FunctionAnswer, "status" | "headers" | "body">,
+  asked: Asked,
+  nodes: number,
+): Reading {
+  return answer.status === 200 ? readRows(answer.body, asked, nodes) : readRefused(answer, asked);
+}
+
+/** Only the function itself names its policy: what stands before it, or has taken its place, does not. */
+function readRefused({ status, headers, body }: Parameters<typeof readAnswer>[0], asked: Asked): Reading {
+  const problem = `it answered ${status} instead of 200`;
+  const [, profile, version] = /^([^@]*)@(.*)$/.exec(headers["berth-policy"] ?? "") ?? [];
+  if (!ABOUT_THE_QUESTION.has(status) || profile !== asked.profile || version === undefined) return { problem };
+  if (version !== asked.version) return { version };
+  const error = field(parse(body), "error");
+  return { refused: typeof error === "string" ? error.slice(0, LONGEST_REASON) : problem };
+}
+
+/** Nothing of an answer is used unless all of it is as it must be. */
+function readRows(body: Uint8Array, asked: Asked, nodes: number): Reading {
   const answer = parse(body);
   if (!isObject(answer)) return { problem: "it is not JSON" };
   if (answer["protocol"] !== PROTOCOL) return { problem: `its protocol is not ${PROTOCOL}` };
   const { profile, version } = answer;
   if (profile !== asked.profile || typeof version !== "string") return { problem: "it is about another profile" };
   if (version !== asked.version) return { version };
-  if (!sameColumns(answer["columns"], asked.columns)) return { problem: "it has other columns than the policy" };
+  if (!sameColumns(answer["columns"], asked.columns))
+    return { problem: "it has other columns than the policy", alive: true };
   const list = answer["rows"];
-  if (!Array.isArray(list) || list.length !== nodes) return { problem: "it has another number of rows than nodes" };
+  if (!Array.isArray(list) || list.length !== nodes) {
+    return { problem: "it has another number of rows than nodes", alive: true };
+  }
   const rows: FarRow[] = [];
   for (const each of list as readonly Json[]) {
     const row = readRow(each, asked);
-    if (row === undefined) return { problem: "one of its rows is none" };
+    // What a plugin says of one pod and one node, it says of no other.
+    if (row === undefined) return { refused: "one of its rows is none" };
     rows.push(row);
   }
   return { rows };

@@ -7,12 +7,17 @@ export type FarRow =
   | { readonly refusal: { readonly plugin: string; readonly reason: string; readonly unresolvable: boolean } }
   | { readonly scores: readonly RawScore[] };
 
+/** The function cannot judge this pod on these nodes: why, in its own words or in a few of the reader's. */
+export interface Refused {
+  readonly refused: string;
+}
+
 /** The rows for pods that are alike in everything that the plugins read of a pod. */
 export interface PodRows {
   get(nodeClass: NodeClass): FarRow | undefined;
   put(nodeClass: NodeClass, row: FarRow): void;
-  /** What is being asked about now. */
-  readonly flights: Map<NodeClass, Promise<void>>;
+  /** What is being asked about now; gives what became of it when it was no rows. */
+  readonly flights: Map<NodeClass, Promise<Refused | undefined>>;
 }
 
 /** Remembers rows of one version of a policy; those that were not used for longest go first. */

@@ -113,6 +113,8 @@ export function plainAsker(client: ReturnType<typeof functionClient>): Asker & {
       );
     },
     isAway: () => asker.away,
+    deadline: 1_000,
+    elapsed: () => performance.now(),
     stop: () => undefined,
   };
   return asker;
