@@ -104,7 +104,7 @@ await e2e("berth schedule, when things go wrong", () => {
     const more = await create(20, "after");
     await allBound(PODS + 20);
     expect(await scheduledCounts([...pods, ...more])).toEqual([1]);
-  });
+  }, 240_000);
 
   it("watches that are cut, and go on with 410: nothing is missed", async () => {
     let expired = 0;
