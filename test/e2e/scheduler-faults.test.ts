@@ -97,7 +97,7 @@ await e2e("berth schedule, when things go wrong", () => {
         const pods = await plane.api.list<Pod>({ apiVersion: "v1", kind: "Pod", namespace: "default" });
         return pods.filter(({ spec }) => spec.nodeName !== undefined).length > 5;
       },
-      240_000,
+      { within: 240_000 },
     );
     const pods = await creating;
     await plane.restartApiServer();
