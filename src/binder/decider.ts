@@ -120,7 +120,7 @@ export async function decideLive(
 }
 
 /** Why no pod is given a device of the node at all, if so. */
-function barredBy(state: LivePolicy["state"], name: string, now: number): Row | undefined {
+export function barredBy(state: LivePolicy["state"], name: string, now: number): Row | undefined {
   if (state.newer(name)) return NEWER_NODE;
   return state.closed(name, now) ? CLOSED_NODE : undefined;
 }

@@ -3,8 +3,8 @@ import { gpuClaim, podObject } from "../placement/gpu-fixture.ts";
 import { gpushareLive, watch } from "./binder-fixture.ts";
 import { preemptLive } from "./preempt.ts";
 
-const asked = (victims: Record<string, string[]>, gpu = 6) => ({
-  pod: podObject({ uid: "high", gpu, priority: 1_000 }),
+const asked = (victims: Record<string, string[]>, gpu: number | "none" = 6) => ({
+  pod: podObject({ uid: "high", ...(gpu !== "none" && { gpu }), priority: 1_000 }),
   victims: new Map(Object.entries(victims)),
 });
 
@@ -24,6 +24,19 @@ describe("preempt from the cluster as it is", () => {
     expect(await helped(watched, asked({ "gpu-1": ["low"], small: ["other"], unknown: ["x"] }))).toEqual({
       "gpu-1": ["low"],
     });
+  });
+
+  it("evicts nobody on a node whose ledger is closed or of a newer release, for a pod that asks for devices", async () => {
+    const watched = watch();
+    for (const name of ["open", "closed", "newer"]) {
+      watched.node(name, [1, 10]);
+      watched.pod({ uid: `low-${name}`, gpu: 8, node: name, device: 0, priority: 1 });
+    }
+    watched.ledger("closed", [], 5_000);
+    watched.newerLedger("newer");
+    const victims = { open: ["low-open"], closed: ["low-closed"], newer: ["low-newer"] };
+    expect(await helped(watched, asked(victims))).toEqual({ open: ["low-open"] });
+    expect(Object.keys(await helped(watched, asked(victims, "none")))).toEqual(Object.keys(victims));
   });
 
   it("evicts nobody around the promises of victims that are gone already", async () => {

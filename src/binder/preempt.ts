@@ -7,6 +7,7 @@ import { chooseVictims, type Scene } from "../placement/victims.ts";
 import { objectLookup } from "../policy/lookup.ts";
 import { PluginError, prepare } from "../policy/run.ts";
 import type { PreemptArgs } from "../protocol/preempt.ts";
+import { barredBy } from "./decider.ts";
 import { type LivePolicy, liveNode, policyFor } from "./live.ts";
 
 /** Chooses victims so that the profile's own filter keeps the node once they are gone. */
@@ -39,6 +40,8 @@ function sceneOf(
     rooms.set(name, room);
     return room;
   };
+  // No eviction opens a ledger.
+  const barred = (name: string) => pod.request > 0n && barredBy(state, name, live.now()) !== undefined;
   return {
     budgets: state.budgets(),
     pods: (name) => (state.nodes.get(name) === undefined ? undefined : state.pods.on(name)),
@@ -46,6 +49,7 @@ function sceneOf(
       const node = state.nodes.get(name);
       return (
         node !== undefined &&
+        !barred(name) &&
         cycle.filter(liveNode(live, node, { ...asks, without }, lasting(live, name))) === undefined
       );
     },

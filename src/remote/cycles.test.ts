@@ -1,4 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { createCycles } from "./cycles.ts";
 
 function cycles() {
@@ -11,6 +13,16 @@ function cycles() {
     now += ms;
   };
   return { ...made, later };
+}
+
+afterEach(() => void vi.useRealTimers());
+
+/** Frees what nobody holds. */
+async function collect(): Promise<void> {
+  setFlagsFromString("--expose-gc");
+  // What a WeakRef was asked for stays until the end of the turn.
+  await new Promise(setImmediate);
+  runInNewContext("gc")();
 }
 
 describe("the version by which a pod is placed", () => {
@@ -44,5 +56,21 @@ describe("the version by which a pod is placed", () => {
     const { begin, running } = cycles();
     for (let pod = 0; pod <= 20_000; pod++) begin(`${pod}`, { name: "p@1" });
     expect([running("0"), running("1")?.name]).toEqual([undefined, "p@1"]);
+  });
+
+  it("is freed once the cycle must be over, though nobody asks about the pod again", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    const { begin, judgedBy, later } = cycles();
+    const held = (() => {
+      const version = { name: "p@1" };
+      begin("pod", version);
+      return new WeakRef(version);
+    })();
+    await collect();
+    expect(held.deref()?.name).toBe("p@1");
+    later(31_000);
+    vi.advanceTimersByTime(31_000);
+    await collect();
+    expect([held.deref(), judgedBy("pod")]).toEqual([undefined, "p@1"]);
   });
 });

@@ -31,7 +31,8 @@ const MOST_PODS = 20_000;
 export function createCycles<T extends object>(nameOf: (version: T) => string, elapsed: () => number): Cycles<T> {
   const perf = { now: elapsed };
   const bounded = { max: MOST_PODS, ttlResolution: 0, perf };
-  const cycles = new LRUCache<string, T>({ ...bounded, ttl: CYCLE_MS });
+  // A version holds all that it decides by: it goes when the cycle is over, not when the pod is asked about again.
+  const cycles = new LRUCache<string, T>({ ...bounded, ttl: CYCLE_MS, ttlAutopurge: true });
   const names = new LRUCache<string, string>({ ...bounded, ttl: BIND_MS });
   return {
     begin(pod, version) {
