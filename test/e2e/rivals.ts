@@ -38,7 +38,7 @@ export async function startRivals(plane: ControlPlane): Promise<[Rival, Rival]> 
       BERTH_GRACE_SECONDS: String(GRACE_MS / 1000),
     };
     const binder = await startBinder(plane, { name, open: true, env });
-    await eventually(`${name} leads`, async () => (await binder.get("/metrics")).text.includes("berth_leader 1"));
+    await eventually(`${name} leads`, async () => /^berth_leader 1$/m.test((await binder.get("/metrics")).text));
     return { binder, interposer };
   };
   return [await start("binder-one", NAMESPACE), await start("binder-other", "elsewhere")];
