@@ -1,4 +1,4 @@
-import { startCore } from "./core.ts";
+import { type Core, startCore } from "./core.ts";
 import { follow } from "./follow.ts";
 import type { DryDecision, InformerModeOptions } from "./options.ts";
 import { fullName } from "./pods.ts";
@@ -8,9 +8,25 @@ import { fullName } from "./pods.ts";
  * decision counts for those after it, as if it had been carried out.
  */
 export async function decideOnly(options: InformerModeOptions, tell: (decision: DryDecision) => void): Promise<void> {
-  const { caches, cluster, queue, choose, connection, governing } = await startCore(options, "dry-run");
-  const { schedulerName } = options;
-  follow(caches.sources, { cluster, queue, schedulerName, deviceFreed: () => undefined });
+  const core = await startCore(options, "dry-run");
+  const { caches, queue, connection, governing } = core;
+  try {
+    await decideAll(options, core, tell);
+  } finally {
+    queue.stop();
+    await governing.stop();
+    await caches.stop();
+    await connection.close();
+  }
+}
+
+async function decideAll(
+  { schedulerName }: InformerModeOptions,
+  { caches, cluster, queue, choose }: Core,
+  tell: (decision: DryDecision) => void,
+): Promise<void> {
+  const deaf = { seen: () => undefined, deviceFreed: () => undefined, nodeGone: () => undefined };
+  follow(caches.sources, { cluster, queue, schedulerName, ...deaf });
   await caches.whenSynced;
   for (let waiting = queue.take(); waiting !== undefined; waiting = queue.take()) {
     const { pod } = waiting;
@@ -22,8 +38,4 @@ export async function decideOnly(options: InformerModeOptions, tell: (decision: 
       tell({ pod: fullName(pod), reason: choice.message });
     }
   }
-  queue.stop();
-  await governing.stop();
-  await caches.stop();
-  await connection.close();
 }

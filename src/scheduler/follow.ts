@@ -1,5 +1,6 @@
 import type { Objects } from "../placement/followed.ts";
 import { nodeOfConfigMap, UNHEALTHY_NAMESPACE, unhealthyConfigMap, unhealthyDevices } from "../placement/gpushare.ts";
+import type { PlacedPod } from "../placement/model.ts";
 import { placedNode, placedPod } from "../placement/placed.ts";
 import { field, type Json, type JsonObject } from "../protocol/json.ts";
 import type { Cluster } from "./cluster.ts";
@@ -20,8 +21,12 @@ export interface FollowOptions {
   readonly cluster: Cluster;
   readonly queue: Pick<Queue, "put" | "drop" | "wake">;
   readonly schedulerName: string;
+  /** Hears of every pod as it is seen. */
+  seen(pod: PlacedPod): void;
   /** A pod with a device of this node has ended. */
   deviceFreed(node: string): void;
+  /** The node is not there any more. */
+  nodeGone(node: string): void;
 }
 
 /**
@@ -43,7 +48,10 @@ export function follow({ pods, nodes, unhealthy, ledgers }: Sources, options: Fo
       putNode(object);
       if (!saysTheSame(object, previous)) queue.wake();
     },
-    delete: (object) => cluster.dropNode(nameOf(object)),
+    delete(object) {
+      cluster.dropNode(nameOf(object));
+      options.nodeGone(nameOf(object));
+    },
   });
   followPods(pods, options);
   const again = (configMap: JsonObject): void => {
@@ -60,12 +68,13 @@ export function follow({ pods, nodes, unhealthy, ledgers }: Sources, options: Fo
   });
 }
 
-function followPods(pods: Objects, { cluster, queue, schedulerName, deviceFreed }: FollowOptions): void {
+function followPods(pods: Objects, { cluster, queue, schedulerName, ...hearers }: FollowOptions): void {
   const see = (object: JsonObject): void => {
     const pod = placedPod(object);
     if (cluster.putPod(pod)) queue.wake();
     if (isOurs(pod, schedulerName)) queue.put(pod);
     else queue.drop(pod.uid);
+    hearers.seen(pod);
   };
   pods.subscribe({
     add: see,
@@ -75,7 +84,7 @@ function followPods(pods: Objects, { cluster, queue, schedulerName, deviceFreed 
       queue.drop(pod.uid);
       const node = cluster.podOn(pod.uid)?.node;
       if (!cluster.dropPod(pod.uid)) return;
-      if (pod.request > 0n && node !== undefined) deviceFreed(node);
+      if (pod.request > 0n && node !== undefined) hearers.deviceFreed(node);
       queue.wake();
     },
   });

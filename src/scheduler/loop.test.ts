@@ -5,6 +5,7 @@ import { createBell } from "./bell.ts";
 import type { Bound } from "./bind.ts";
 import type { Choice } from "./choose.ts";
 import { createCluster, type KnownNode } from "./cluster.ts";
+import { createLateBindings } from "./late.ts";
 import { startLoop } from "./loop.ts";
 import { createQueue } from "./queue.ts";
 import { stillTiming, testNode, testPod } from "./scheduler-fixture.ts";
@@ -26,6 +27,7 @@ function setUp(bind: (pod: PlacedPod) => Promise<Bound> | Bound) {
     if (node.usage.pods >= 2) return { kind: "unfit", message: "full", refusals: [] };
     return { kind: "node", node, score: 0, fitting: 1, policy: "test@1" };
   };
+  const late = createLateBindings("me", (event) => events.push(event));
   const loop = startLoop({
     ...{ queue, cluster, bell, choose, elapsed: timing.elapsed },
     bind: async (pod) => bind(pod),
@@ -33,14 +35,14 @@ function setUp(bind: (pod: PlacedPod) => Promise<Bound> | Bound) {
     record: (event) => events.push(event),
     tellCondition: async (pod, reason) => void conditions.push(`${pod.name}: ${reason}`),
     metrics: { attempt: () => undefined, bound: () => undefined },
-    log: () => undefined,
+    ...{ late, log: () => undefined },
   });
   const told = (pod: string) => events.filter(({ regarding }) => regarding.name === pod).map(({ reason }) => reason);
   /** Lets everything happen that waits for nothing. */
   const settle = async (): Promise<void> => {
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   };
-  return { timing, bell, queue, cluster, events, conditions, state, loop, told, settle };
+  return { timing, bell, queue, cluster, events, conditions, state, loop, late, told, settle };
 }
 
 describe("the loop", () => {
@@ -84,6 +86,52 @@ describe("the loop", () => {
     await settle();
     expect([told("theirs"), told("gone")]).toEqual([[], []]);
     expect(queue.sizes()).toEqual({ active: 0, backoff: 0, unfit: 0, taken: 0 });
+    await loop.stop();
+  });
+
+  it("does not try a pod again that it has bound when news from before its Binding comes late", async () => {
+    let binds = 0;
+    const { queue, cluster, told, settle, loop } = setUp(() => {
+      binds += 1;
+      return BOUND;
+    });
+    queue.put(testPod("a"));
+    await settle();
+    cluster.putPod(testPod("a"));
+    queue.put(testPod("a"));
+    await settle();
+    expect([binds, told("a"), cluster.podOn("a")?.node]).toEqual([1, ["Scheduled"], "one"]);
+    expect(queue.sizes()).toEqual({ active: 0, backoff: 0, unfit: 0, taken: 0 });
+    await loop.stop();
+  });
+
+  it("tells of no failure where no answer came and the watch has shown the pod on its node by then", async () => {
+    const { queue, cluster, told, settle, loop } = setUp(({ name }) => {
+      cluster.putPod(testPod(name, { node: "one", annotations: { "berth.dev/bound-by": "me" } }));
+      return { kind: "failed", message: "no answer", over: false };
+    });
+    queue.put(testPod("a"));
+    await settle();
+    expect(told("a")).toEqual(["Scheduled"]);
+    expect(cluster.podOn("a")?.node).toBe("one");
+    expect(queue.sizes()).toEqual({ active: 0, backoff: 0, unfit: 0, taken: 0 });
+    await loop.stop();
+  });
+
+  it("tells once of a pod whose Binding arrives after it was given up, elsewhere though it was tried again", async () => {
+    const answers: Bound[] = [
+      { kind: "failed", message: "no answer", over: false },
+      { kind: "failed", message: "bound elsewhere", over: true },
+    ];
+    const { queue, timing, late, told, settle, loop } = setUp(() => answers.shift() ?? BOUND);
+    queue.put(testPod("a"));
+    await settle();
+    timing.pass(1_000);
+    await settle();
+    expect(told("a")).toEqual(["FailedScheduling"]);
+    const shown = testPod("a", { node: "two", annotations: { "berth.dev/bound-by": "me" } });
+    for (let times = 0; times < 2; times++) late.shown(shown);
+    expect(told("a")).toEqual(["FailedScheduling", "Scheduled"]);
     await loop.stop();
   });
 

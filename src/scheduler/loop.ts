@@ -6,10 +6,11 @@ import type { Bound } from "./bind.ts";
 import type { Choice } from "./choose.ts";
 import type { Cluster } from "./cluster.ts";
 import type { TellCondition } from "./condition.ts";
+import type { LateBindings } from "./late.ts";
 import type { Metrics } from "./metrics.ts";
 import { fullName } from "./pods.ts";
 import type { Queue, Waiting } from "./queue.ts";
-import { deviceAssignedEvent, failedSchedulingEvent, scheduledEvent } from "./reasons.ts";
+import { deviceAssignedEvent, failedSchedulingEvent } from "./reasons.ts";
 
 /** What placing pods works with. */
 export interface LoopOptions {
@@ -22,6 +23,7 @@ export interface LoopOptions {
   choose(pod: PlacedPod): Promise<Choice>;
   bind(pod: PlacedPod, choice: Chosen): Promise<Bound>;
   record(event: EventDraft): void;
+  readonly late: LateBindings;
   readonly tellCondition: TellCondition;
   readonly metrics: Pick<Metrics, "attempt" | "bound">;
   /** Milliseconds, never falling. */
@@ -83,8 +85,10 @@ async function place(
   waiting: Waiting,
   begin: (waiting: Waiting, choice: Chosen) => void,
 ): Promise<void> {
-  const { choose, cluster, metrics, elapsed, log } = options;
+  const { choose, cluster, queue, metrics, elapsed, log } = options;
   const { pod } = waiting;
+  // What was seen of it is older than its Binding, as kube-scheduler knows too (`skipPodSchedule`, schedule_one.go).
+  if (cluster.podOn(pod.uid) !== undefined) return queue.drop(pod.uid);
   const started = elapsed();
   const choice = await choose(pod).catch((error: unknown): Choice => {
     log("error", "a pod could not be judged", { pod: fullName(pod), error: String(error) });
@@ -113,7 +117,7 @@ function failed(
 }
 
 async function bindAndTell(options: LoopOptions, waiting: Waiting, choice: Chosen): Promise<void> {
-  const { queue, cluster, record, metrics, elapsed, log } = options;
+  const { queue, cluster, record, late, metrics, elapsed, log } = options;
   const [{ pod }, { node }] = [waiting, choice];
   const started = elapsed();
   const bound = await options.bind(pod, choice).catch((error: unknown): Bound => {
@@ -126,7 +130,7 @@ async function bindAndTell(options: LoopOptions, waiting: Waiting, choice: Chose
     metrics.bound("bound", { bind: seconds, whole: (elapsed() - waiting.since) / 1000 });
     log("info", bound.ours ? "bound" : "was bound already", fields);
     if (bound.claim !== undefined) record(deviceAssignedEvent(pod, node.name, bound.claim));
-    if (bound.ours) record(scheduledEvent(pod, node.name));
+    if (bound.ours) late.confirmed(pod, node.name);
     return;
   }
   metrics.bound("failed", { bind: seconds });
@@ -134,6 +138,10 @@ async function bindAndTell(options: LoopOptions, waiting: Waiting, choice: Chose
   cluster.forget(pod.uid);
   // What it was given counts for others again.
   queue.wake();
-  if (bound.over) queue.drop(pod.uid);
+  late.doubt(pod.uid);
+  // Where no answer came, the watch may have known for long.
+  const shown = cluster.podOn(pod.uid);
+  if (shown !== undefined) late.shown(shown.pod);
+  if (bound.over || shown !== undefined) queue.drop(pod.uid);
   else failed(options, pod, { kind: "fault", message: `binding rejected: ${bound.message}` });
 }

@@ -32,6 +32,8 @@ export interface Queue {
    * Without effect for a pod that was dropped meanwhile.
    */
   failed(uid: string, why: "unfit" | "error"): void;
+  /** Whether the pod is being tried: judged, or being bound. */
+  isTaken(uid: string): boolean;
   /** The pod was not tried after all: its turn comes again at once. */
   giveBack(uid: string): void;
   /** Something has changed that can help: whoever waits for a change is tried again, after its backoff. */
@@ -92,6 +94,7 @@ export function createQueue(timing: QueueTiming, ready: () => void): Queue {
         if (why === "unfit" && entry.seen === changes) entry.state = "unfit";
         else turns.retry(entry);
       }),
+    isTaken: (uid) => entries.get(uid)?.state === "taken",
     giveBack: (uid) => taken(uid, (entry) => turns.activate(Object.assign(entry, { attempts: entry.attempts - 1 }))),
     wake() {
       changes += 1;

@@ -42,6 +42,7 @@ export interface TestPod {
   readonly cpu?: string;
   readonly spec?: JsonObject;
   readonly labels?: JsonObject;
+  readonly annotations?: JsonObject;
 }
 
 /** A pod for the scheduler `berth`; its UID is its name. */
@@ -50,6 +51,7 @@ export function testPod(name: string, { priority = 0, created, node, cpu = "1", 
     metadata: {
       ...{ name, namespace: "default", uid: name, creationTimestamp: created ?? "2026-01-01T00:00:00Z" },
       ...(more.labels && { labels: more.labels }),
+      ...(more.annotations && { annotations: more.annotations }),
     },
     spec: {
       ...{ schedulerName: "berth", priority, containers: [{ name: "app", resources: { requests: { cpu } } }] },

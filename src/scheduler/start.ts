@@ -5,7 +5,8 @@ import { startCleaning } from "./cleaning.ts";
 import { conditionWriter } from "./condition.ts";
 import { type Core, startCore } from "./core.ts";
 import { startExpiry } from "./expiry.ts";
-import { follow } from "./follow.ts";
+import { type FollowOptions, follow } from "./follow.ts";
+import { createLateBindings } from "./late.ts";
 import { startLoop } from "./loop.ts";
 import type { InformerModeOptions, RunningScheduler } from "./options.ts";
 import { conditions, type Parts, startParts } from "./parts.ts";
@@ -22,7 +23,7 @@ export async function startScheduler(options: InformerModeOptions): Promise<Runn
   const identity = `${hostname()}_${crypto.randomUUID()}`;
   const core = await startCore(options, identity);
   const parts = startParts(options, core, identity);
-  const stop = startWork(options, core, parts);
+  const stop = startWork(options, core, { ...parts, identity });
   try {
     const server = await startServer({ ...options.listen, metrics: parts.metrics, ...conditions(core, parts) });
     return {
@@ -39,12 +40,17 @@ export async function startScheduler(options: InformerModeOptions): Promise<Runn
 }
 
 /** Begins to place pods; gives what ends that, in the order that loses nothing. */
-function startWork({ schedulerName, log }: InformerModeOptions, core: Core, parts: Parts): () => Promise<void> {
+function startWork(
+  { schedulerName, log }: InformerModeOptions,
+  core: Core,
+  parts: Parts & { readonly identity: string },
+): () => Promise<void> {
   const { connection, caches, queue } = core;
-  const duties = startDuties(core, { isLeading: parts.isLeading, schedulerName, log });
+  const late = createLateBindings(parts.identity, parts.events.record);
+  const duties = startDuties(core, { isLeading: parts.isLeading, schedulerName, log, seen: late.shown });
   const loop = startLoop({
     ...core,
-    ...{ metrics: parts.metrics, log, record: parts.events.record },
+    ...{ metrics: parts.metrics, log, late, record: parts.events.record },
     ...{ mayPlace: parts.isLeading, elapsed: systemTiming.elapsed },
     tellCondition: conditionWriter(connection, Date.now),
   });
@@ -64,7 +70,15 @@ function startWork({ schedulerName, log }: InformerModeOptions, core: Core, part
 /** What goes on beside placing pods. */
 function startDuties(
   core: Core,
-  { isLeading, schedulerName, log }: { isLeading(): boolean; readonly schedulerName: string; readonly log: Log },
+  {
+    isLeading,
+    schedulerName,
+    log,
+    seen,
+  }: Pick<FollowOptions, "schedulerName" | "seen"> & {
+    isLeading(): boolean;
+    readonly log: Log;
+  },
 ) {
   const { caches, cluster, queue, ledgers, protocol } = core;
   const cleaning =
@@ -75,11 +89,11 @@ function startDuties(
       seen: (uid) => cluster.podOn(uid)?.pod,
     });
   follow(caches.sources, {
-    ...{ cluster, queue, schedulerName },
+    ...{ cluster, queue, schedulerName, seen, nodeGone: protocol.lanes.forget },
     deviceFreed: (node) => cleaning?.ended(node),
   });
   core.governing.onChange(queue.wake);
-  const expiry = startExpiry(core);
+  const expiry = startExpiry(core, schedulerName);
   const flush = setInterval(queue.wake, FLUSH_EVERY);
   return {
     async stop(): Promise<void> {

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import type { EventDraft } from "../cluster/event-object.ts";
+import { createLateBindings } from "./late.ts";
+import { testPod } from "./scheduler-fixture.ts";
+
+function setUp() {
+  const events: EventDraft[] = [];
+  const late = createLateBindings("me", (event) => events.push(event));
+  const shown = (by: string) => late.shown(testPod("a", { node: "one", annotations: { "berth.dev/bound-by": by } }));
+  return { late, shown, notes: () => events.map(({ note }) => note) };
+}
+
+const TOLD = "Successfully assigned default/a to one";
+
+describe("a Binding that took effect though no answer said so", () => {
+  it("is told of when the watch shows the pod on its node, and once", () => {
+    const { late, shown, notes } = setUp();
+    late.doubt("a");
+    late.shown(testPod("a"));
+    expect(notes()).toEqual([]);
+    shown("me");
+    shown("me");
+    late.confirmed(testPod("a"), "one");
+    expect(notes()).toEqual([TOLD]);
+  });
+
+  it("is told of by whoever finds it out first", () => {
+    const { late, shown, notes } = setUp();
+    late.doubt("a");
+    late.confirmed(testPod("a"), "one");
+    late.doubt("a");
+    shown("me");
+    expect(notes()).toEqual([TOLD]);
+  });
+
+  it("is not told of when it was another's, or when nothing was in doubt", () => {
+    const { late, shown, notes } = setUp();
+    shown("me");
+    late.doubt("a");
+    shown("other");
+    expect(notes()).toEqual([]);
+  });
+});
