@@ -43,21 +43,37 @@ export interface Core {
 const CALLS_AT_ONCE = 48;
 
 /**
- * Connects, begins to follow the cluster, and joins all that decides.
+ * Connects, begins to follow the cluster, and joins all that decides. Whoever rejects leaves nothing running.
  *
  * @param identity of this process, different for every start
  */
 export async function startCore(options: InformerModeOptions, identity: string): Promise<Core> {
-  const { log, extended } = options;
   const connection = await connect(options.source, { connections: CALLS_AT_ONCE });
-  const governing = await governingOf(options, connection);
+  let governing: FromWhere | undefined;
+  try {
+    governing = await governingOf(options, connection);
+    const policy = governing.fixed?.policy;
+    const devices = policy === undefined ? await servesLedgers(connection) : givesDevices(policy);
+    return joined(options, { connection, governing, devices, identity });
+  } catch (error) {
+    await governing?.stop();
+    await connection.close();
+    throw error;
+  }
+}
+
+interface Begun {
+  readonly connection: Connection;
+  readonly governing: FromWhere;
+  readonly devices: boolean;
+  readonly identity: string;
+}
+
+function joined(options: InformerModeOptions, { connection, governing, devices, identity }: Begun): Core {
+  const { log, extended } = options;
   const policy = governing.fixed?.policy;
-  const caches = startCaches(connection, {
-    views: policy === undefined ? everyView() : viewsOf(policy),
-    devices: policy === undefined ? await servesLedgers(connection) : givesDevices(policy),
-    whole: extended !== undefined,
-    log,
-  });
+  const views = policy === undefined ? everyView() : viewsOf(policy);
+  const caches = startCaches(connection, { views, devices, whole: extended !== undefined, log });
   const cluster = createCluster((pod, problem) =>
     log("warn", "a pod's requests cannot be read: it counts as one that takes nothing", {
       pod: fullName(pod),
@@ -92,10 +108,9 @@ function givesDevices(policy: Policy): boolean {
   return policy.plugins.some(({ spec }) => spec.name === "GpuMemory");
 }
 
-async function governingOf(
-  options: InformerModeOptions,
-  connection: Connection,
-): Promise<Governing & { readonly fixed?: Loaded }> {
+type FromWhere = Governing & { readonly fixed?: Loaded };
+
+async function governingOf(options: InformerModeOptions, connection: Connection): Promise<FromWhere> {
   if (options.function !== undefined) return governedByFunction(options.function, options.log);
   const loaded = options.loaded ?? (await defaultPolicy(await servesLedgers(connection)));
   return { ...fixed(loaded), fixed: loaded };
