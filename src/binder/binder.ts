@@ -7,7 +7,7 @@ import { createAttempts } from "./attempts.ts";
 import { startCaches } from "./caches.ts";
 import { conditions } from "./conditions.ts";
 import { createCore } from "./core.ts";
-import { type Governing, govern, readGiven } from "./governing.ts";
+import { type Governing, govern, readGiven, type Sourced } from "./governing.ts";
 import { livePaths } from "./live.ts";
 import type { ReadDocuments } from "./own-policies.ts";
 import { type Parts, startParts, stopAll } from "./parts.ts";
@@ -44,8 +44,10 @@ export async function startBinder(options: BinderOptions): Promise<RunningBinder
   const { log } = options;
   const given = await readGiven(options.files, options);
   const connection = await connect(options.source);
-  const relay = options.function && (await startRelay(options.function, log));
-  const trial = options.shadow?.function && (await startRelay(options.shadow.function, log));
+  const { relay, trial } = await startRelays(options).catch(async (error: unknown) => {
+    await connection.close();
+    throw error;
+  });
   const own = [...given.own.profiles.values()].map(({ policy }) => policy);
   const caches = startCaches(connection, livePaths(own), log);
   const core = createCore(connection, caches.sources, log);
@@ -75,6 +77,17 @@ export async function startBinder(options: BinderOptions): Promise<RunningBinder
     return { url: listener.url, stop: () => stop(listener) };
   } catch (error) {
     await stop();
+    throw error;
+  }
+}
+
+/** All or none: a relay that has begun would keep the process alive. */
+async function startRelays({ function: from, shadow, log }: BinderOptions): Promise<Pick<Sourced, "relay" | "trial">> {
+  const relay = from && (await startRelay(from, log));
+  try {
+    return { relay, trial: shadow?.function && (await startRelay(shadow.function, log)) };
+  } catch (error) {
+    await relay?.stop();
     throw error;
   }
 }

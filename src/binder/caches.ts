@@ -6,6 +6,7 @@ import type { Log } from "../extender/log.ts";
 import { BUDGET_PATHS } from "../placement/disruption.ts";
 import { NODE_PATHS, POD_PATHS } from "../placement/placed.ts";
 import { ROOM_PATHS } from "../placement/room.ts";
+import { everyView } from "../policy/view-table.ts";
 import type { Sources } from "./objects.ts";
 import { trimConditions } from "./published.ts";
 
@@ -18,6 +19,15 @@ export interface Caches {
   stop(): Promise<void>;
 }
 
+/**
+ * The places of pods that are kept. Functions are asked ahead about a pod as it is kept: what any view reads has to be
+ * there, or the rows would be those of another pod than the one that kube-scheduler then asks about.
+ */
+export function podPaths(): string[] {
+  const read = everyView().filter((view) => view.of === "pod" && view.read);
+  return [...new Set([...POD_PATHS, ...ROOM_PATHS.pod, ...read.flatMap(({ paths }) => paths)])];
+}
+
 /** Begins to follow the cluster. */
 export function startCaches(connection: Connection, nodePaths: readonly string[], log: Log): Caches {
   const of = (paths: readonly string[]) => ({
@@ -26,7 +36,7 @@ export function startCaches(connection: Connection, nodePaths: readonly string[]
     warn: (message: string, fields?: Readonly<Record<string, unknown>>) => log("warn", message, fields),
   });
   const informers = {
-    pods: podInformer(of([...POD_PATHS, ...ROOM_PATHS.pod])),
+    pods: podInformer(of(podPaths())),
     nodes: startInformer({
       ...of([...NODE_PATHS, ...ROOM_PATHS.node, "status.conditions", ...nodePaths]),
       resource: NODES,

@@ -13,6 +13,13 @@ test("all labels and annotations of a pod and a node can be read", () => {
   expect(podAnnotations.read?.(node, 0)).toEqual({ note: "", "a/b": "c" });
 });
 
+test("the copy of a pod that kubectl apply leaves in an annotation is no fact", () => {
+  const pod = {
+    metadata: { annotations: { "kubectl.kubernetes.io/last-applied-configuration": "{}", other: "stays" } },
+  };
+  expect(podAnnotations.read?.(pod, 0)).toEqual({ other: "stays" });
+});
+
 test("narrowed to some keys, nodes that differ in other labels read alike", () => {
   const other = { metadata: { labels: { zone: "eu-1", host: "b" } } };
   const zone = nodeLabels(["zone", "absent"]);

@@ -9,10 +9,13 @@ export type Labels = Readonly<Record<string, string>>;
 
 const labels = mapOf(z.string());
 
+/** Repeats the whole object as text: no decision may depend on it, and nobody keeps it of pods or sends it on. */
+export const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+
 /** The labels of the pod. */
 export const podLabels = labelsView({ name: "podLabels", of: "pod", field: "labels" });
 
-/** The annotations of the pod. */
+/** The annotations of the pod, but for {@link LAST_APPLIED}. */
 export const podAnnotations = labelsView({ name: "podAnnotations", of: "pod", field: "annotations" });
 
 /**
@@ -44,7 +47,11 @@ function labelsView(kind: Kind, keys?: readonly string[]): View<Labels> {
     doc: `The ${kind.of}'s ${kind.field}${chosen ? ` ${chosen.join(", ")}` : ""}.`,
     paths: [chosen ? mapPath(path, chosen) : path],
     fact: labels,
-    read: (object) => pick(field(field(object, "metadata"), kind.field), path, chosen),
+    read: (object) => {
+      const picked = pick(field(field(object, "metadata"), kind.field), path, chosen);
+      if (kind.of === "pod" && !(picked instanceof Unreadable)) delete (picked as Record<string, string>)[LAST_APPLIED];
+      return picked;
+    },
   };
 }
 
