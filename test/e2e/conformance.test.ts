@@ -114,7 +114,7 @@ await gated("the answers of the function, read by Go", [{ name: "answers", versi
 
     it("say in Error why names are not enough, and give zeros where there is no Error", async () => {
       const { filter } = await ask("label", "filter", recorded("filter", "names"));
-      expect(filter?.error).toMatch(/^profile label reads metadata\.labels .*nodeCacheCapable: false/);
+      expect(filter?.error).toMatch(/^profile label reads metadata\.labels\[.*nodeCacheCapable: false/);
       expect(filter).toMatchObject({ nodes: null, nodeNames: null, failedNodes: {}, failedAndUnresolvableNodes: {} });
       const names = recorded("prioritize", "names");
       const zeros = (JSON.parse(names) as Sent).NodeNames?.map((host) => ({ host, score: 0 }));
