@@ -69,6 +69,25 @@ describe("filter by node names", () => {
     expect(await filter(watched, asked({ uid: "new", gpu: 5 }, "upgraded"))).toEqual([undefined]);
   });
 
+  it("tells nodes apart that are alike but for their devices, also while one of them is held", async () => {
+    const watched = watch();
+    for (const name of ["a", "b", "sick", "held"]) watched.node(name, [1, 10]);
+    watched.node("large", [1, 20]);
+    watched.unhealthy("sick", "0");
+    watched.pod({ uid: "x", gpu: 6, node: "held", device: 0 });
+    const small = "node(s) had no healthy GPU as large as the 12 aliyun.com/gpu-mem that the pod asks for";
+    const names = ["a", "large", "b", "sick", "held"] as const;
+    expect(await filter(watched, asked({ uid: "new", gpu: 12 }, ...names))).toEqual([
+      small,
+      undefined,
+      small,
+      small,
+      small,
+    ]);
+    const reasons = await filter(watched, asked({ uid: "new", gpu: 5 }, ...names));
+    expect(reasons.map((reason) => reason === undefined)).toEqual([true, true, true, false, false]);
+  });
+
   it("follows unhealthy devices, and warns of an entry that names none", async () => {
     const watched = watch();
     watched.node("sick", [1, 10]);

@@ -11,7 +11,7 @@ import { field, type JsonObject } from "../protocol/json.ts";
 import { pathTree } from "../protocol/paths.ts";
 import { ShapeError } from "../protocol/scan.ts";
 import { isStandIn } from "../remote/stand-in.ts";
-import { type LivePolicy, liveNode, livePolicyFault, nameOf, policyFor } from "./live.ts";
+import { type LivePolicy, liveNodes, livePolicyFault, nameOf, policyFor } from "./live.ts";
 
 /** How long a node that is asked about may still become known, in milliseconds. */
 const NEW_NODE_MS = 200;
@@ -100,23 +100,21 @@ export async function decideLive(
   // Nodes may have changed while a function was asked.
   if (live.far) found = look();
   const { uid, priority, request } = placedPod(args.pod);
-  const viewpoint = { for: { uid, priority } };
+  const lookup = liveNodes(live, { for: { uid, priority } });
   const now = live.now();
-  const barred = (name: string): Row | undefined => (request > 0n ? barredBy(live.state, name, now) : undefined);
-  const open = found.filter((node) => node !== undefined && !barred(node.name)) as readonly PlacedNode[];
+  const barred = found.map((node) => {
+    if (node === undefined) return UNKNOWN_NODE;
+    return request > 0n ? barredBy(live.state, node.name, now) : undefined;
+  });
+  const open = found.filter((node, index) => node !== undefined && barred[index] === undefined) as PlacedNode[];
   const decision = decideByFacts(policy, verb, {
     pod: objectLookup(args.pod, now),
-    nodes: open.map((node) => liveNode(live, node, viewpoint)),
+    nodes: open.map(lookup),
     around: live.around,
   });
   if ("error" in decision || open.length === found.length) return decision;
-  const rows = new Map(open.map(({ name }, index) => [name, decision.rows[index] as Row]));
-  return {
-    ...decision,
-    rows: found.map((node) =>
-      node === undefined ? UNKNOWN_NODE : (rows.get(node.name) ?? barred(node.name) ?? CLOSED_NODE),
-    ),
-  };
+  let next = 0;
+  return { ...decision, rows: barred.map((row) => row ?? (decision.rows[next++] as Row)) };
 }
 
 /** Why no pod is given a device of the node at all, if so. */

@@ -1,5 +1,6 @@
 import type { Claim, PlacedNode } from "../placement/model.ts";
 import { devicesOf, type Viewpoint } from "../placement/usage.ts";
+import { kindTexts } from "../policy/alike.ts";
 import type { FleetFacts } from "../policy/facts.ts";
 import { objectLookup } from "../policy/lookup.ts";
 import { type Policy, viewsOf } from "../policy/policy.ts";
@@ -15,6 +16,8 @@ export interface LivePolicy {
   readonly policy: Policy;
   /** The same policy, quick on nodes that are alike; for decisions, not for explanations. */
   readonly quick: Policy;
+  /** Nodes that the policy takes for the same as long as nobody holds a device of them; see {@link liveKinds}. */
+  readonly kinds: NodeKinds;
   readonly facts: FleetFacts;
   readonly around: Lookup;
   readonly state: State;
@@ -23,6 +26,9 @@ export interface LivePolicy {
   /** For the plugins that a function has to be asked about; absent when there are none. */
   readonly far?: Far;
 }
+
+/** The kind of a node, the same object for alike nodes; undefined for one that is like no other. */
+export type NodeKinds = (node: PlacedNode) => object | undefined;
 
 /** `<profile>@<version>` */
 export function nameOf({ policy }: Pick<LivePolicy, "policy">): string {
@@ -58,6 +64,49 @@ export function liveNode(
     if (view.name !== devices.name) return read(view);
     held ??= { value: devicesOf(node, state.usage(node, viewpoint, claims)) };
     return held as T;
+  };
+}
+
+/** Kinds come and go with their nodes; forgetting them costs no more than a few judgements. */
+const MOST_KINDS = 10_000;
+
+/** Tells nodes apart by their devices and by all else that a policy reads of them. Reads each node once. */
+export function liveKinds(policy: Policy): NodeKinds {
+  const textOf = kindTexts(policy, devices);
+  if (textOf === undefined) return () => undefined;
+  const byNode = new WeakMap<PlacedNode, { readonly kind: object | undefined }>();
+  const byText = new Map<string, object>();
+  const read = (node: PlacedNode): object | undefined => {
+    const text = textOf(node.object);
+    if (text === undefined) return undefined;
+    const slots = node.devices.map(({ id, total, healthy }) => `${id}:${total}:${healthy}`);
+    const key = `${slots.join()} ${text}`;
+    const kind = byText.get(key) ?? {};
+    if (byText.size >= MOST_KINDS) byText.clear();
+    byText.set(key, kind);
+    return kind;
+  };
+  return (node) => {
+    const known = byNode.get(node) ?? { kind: read(node) };
+    byNode.set(node, known);
+    return known.kind;
+  };
+}
+
+/**
+ * The facts of nodes for one decision, as {@link liveNode} has them. Alike nodes of which nobody holds a device share
+ * one lookup: a thousand nodes are a few dozen kinds.
+ */
+export function liveNodes(live: LivePolicy, viewpoint: Viewpoint): (node: PlacedNode) => Lookup {
+  const { state, kinds } = live;
+  const shared = new Map<object, Lookup>();
+  return (node) => {
+    const kind = kinds(node);
+    const free = node.devices.length === 0 || state.usage(node, viewpoint).holders.length === 0;
+    if (kind === undefined || !free) return liveNode(live, node, viewpoint);
+    const lookup = shared.get(kind) ?? liveNode(live, node, viewpoint);
+    shared.set(kind, lookup);
+    return lookup;
   };
 }
 

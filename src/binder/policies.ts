@@ -9,7 +9,7 @@ import type { Far } from "../remote/far.ts";
 import type { PolicySource } from "../remote/source.ts";
 import { isStandIn } from "../remote/stand-in.ts";
 import { GPUSHARE_PROFILE, gpusharePolicy, noFacts } from "./gpushare.ts";
-import type { LivePolicy } from "./live.ts";
+import { type LivePolicy, liveKinds } from "./live.ts";
 
 /** The two files of a policy, checked. */
 export interface PolicyDocuments {
@@ -96,5 +96,6 @@ export function livePolicies(own: OwnPolicies["profiles"], joining: Joining): Li
 function join({ policy, facts }: Loaded, { state, now, far: farOf }: Joining): LivePolicy {
   const quick = judgingAlike(policy, isStandIn);
   const far = farOf?.(quick);
-  return { policy, quick, facts, around: fleetLookup(facts), state, now, ...(far && { far }) };
+  const around = fleetLookup(facts);
+  return { policy, quick, kinds: liveKinds(policy), facts, around, state, now, ...(far && { far }) };
 }

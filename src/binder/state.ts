@@ -3,7 +3,8 @@ import { type DisruptionBudget, disruptionBudget } from "../placement/disruption
 import { type FollowedLedgers, followLedgers } from "../placement/followed-ledgers.ts";
 import type { Usage } from "../placement/holdings.ts";
 import type { Claim, Ledger, PlacedNode } from "../placement/model.ts";
-import { usageOf, type Viewpoint } from "../placement/usage.ts";
+import { rememberingUsage } from "../placement/remembered-usage.ts";
+import type { Viewpoint } from "../placement/usage.ts";
 import { indexNodes, type NodeIndex } from "./node-index.ts";
 import type { Sources } from "./objects.ts";
 import { indexPods, type PodIndex } from "./pod-index.ts";
@@ -25,17 +26,23 @@ export interface StateOptions {
   readonly log: Log;
 }
 
+const NONE: readonly Claim[] = [];
+
 /** Follows the cluster for as long as the program runs. */
 export function createState({ sources, peek, log }: StateOptions): State {
   const pods = indexPods(sources.pods);
   const nodes = indexNodes(sources, log);
   const ledgers = followLedgers((node) => sources.ledgers.get(node), peek);
+  const usage = rememberingUsage();
   return {
     ...ledgers,
     pods,
     nodes,
-    usage: (node, viewpoint, claims = ledgers.ledger(node.name)?.claims ?? []) =>
-      usageOf(node, { pods: pods.on(node.name), claims, nominated: pods.nominatedTo(node.name) }, viewpoint),
+    usage(node, viewpoint, claims) {
+      const { name } = node;
+      const held = claims ?? ledgers.ledger(name)?.claims ?? NONE;
+      return usage(node, { pods: pods.on(name), claims: held, nominated: pods.nominatedTo(name) }, viewpoint);
+    },
     budgets: () => [...sources.budgets.values()].map(disruptionBudget),
   };
 }

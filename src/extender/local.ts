@@ -1,3 +1,4 @@
+import { eachOnce } from "../policy/each-once.ts";
 import type { FleetFacts } from "../policy/facts.ts";
 import { fleetLookup, objectLookup } from "../policy/lookup.ts";
 import { columnsOf, nodePaths, type Policy, viewsOf } from "../policy/policy.ts";
@@ -55,7 +56,7 @@ function localDecider(local: Local): Decider {
 /** What a decision is made by. */
 export interface Facts {
   readonly pod: Lookup;
-  /** In the order of the rows to come. */
+  /** In the order of the rows to come. One that stands for several nodes is judged once. */
   readonly nodes: readonly Lookup[];
   readonly around: Lookup;
 }
@@ -65,7 +66,7 @@ export function decideByFacts(policy: Policy, verb: DecisionVerb, { pod, nodes, 
   return undecidedOr(() => {
     const cycle = beginCycle(policy, pod, around);
     if ("error" in cycle) return cycle;
-    const rows = verb === "filter" ? nodes.map((node) => filterRow(cycle, node)) : cycle.rows(nodes);
+    const rows = verb === "filter" ? nodes.map(eachOnce((node) => filterRow(cycle, node))) : cycle.rows(nodes);
     return { columns: columnsOf(policy), rows };
   });
 }

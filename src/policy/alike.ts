@@ -1,8 +1,9 @@
 import * as z from "zod";
 import type { JsonObject } from "../protocol/json.ts";
+import { eachOnce } from "./each-once.ts";
 import { factToJson } from "./fact-json.ts";
 import type { AnyPlugin, Judge } from "./plugin.ts";
-import { isNear, type Policy, type PolicyPlugin } from "./policy.ts";
+import { isNear, type Policy, type PolicyPlugin, viewsOf } from "./policy.ts";
 import { Unreadable, type View, type Views } from "./view.ts";
 
 /** Nodes that are alike in what one plugin reads of them. */
@@ -21,6 +22,29 @@ const MOST_KINDS = 10_000;
 export function judgingAlike(policy: Policy, apart: (plugin: PolicyPlugin) => boolean = () => false): Policy {
   const plugins = policy.plugins.map((plugin) => (apart(plugin) || !canBe(plugin) ? plugin : alike(plugin)));
   return { ...policy, plugins };
+}
+
+/**
+ * Tells nodes apart by everything that a policy reads of them, as texts: nodes with the same text are judged alike by
+ * every plugin that does not compare nodes, whatever the pod. No text for a node that cannot be read.
+ *
+ * @param beside a view that the host answers itself: the text leaves it out
+ * @returns undefined for a policy that reads further fast facts; each of its nodes is to be judged by itself
+ */
+export function kindTexts(
+  policy: Policy,
+  beside: View<unknown>,
+): ((node: JsonObject) => string | undefined) | undefined {
+  const views = viewsOf(policy).filter(({ of, name }) => of === "node" && name !== beside.name);
+  if (views.some(({ pace, read }) => pace === "fast" || read === undefined)) return undefined;
+  return (node) => {
+    const facts = readAll(Object.fromEntries(views.entries()), node);
+    return facts instanceof Unreadable ? undefined : textOf(facts);
+  };
+}
+
+function textOf(facts: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(factToJson(facts));
 }
 
 function canBe(plugin: PolicyPlugin): boolean {
@@ -52,14 +76,8 @@ function judgeKinds(judge: Judge<unknown>): Judge<OfKind> {
 }
 
 function once<T>(ask: (facts: unknown) => T): (node: OfKind) => T {
-  const known = new Map<Kind, T>();
-  return ({ kind }) => {
-    const remembered = known.get(kind);
-    if (remembered !== undefined || known.has(kind)) return remembered as T;
-    const told = ask(kind.facts);
-    known.set(kind, told);
-    return told;
-  };
+  const ofKind = eachOnce(({ facts }: Kind) => ask(facts));
+  return ({ kind }) => ofKind(kind);
 }
 
 function kindView(views: Views): View<Kind> {
@@ -68,7 +86,7 @@ function kindView(views: Views): View<Kind> {
   const kindOf = (node: JsonObject): Kind | Unreadable => {
     const facts = readAll(views, node);
     if (facts instanceof Unreadable) return facts;
-    const text = JSON.stringify(factToJson(facts));
+    const text = textOf(facts);
     const kind = byFacts.get(text) ?? { facts };
     if (byFacts.size >= MOST_KINDS) byFacts.clear();
     byFacts.set(text, kind);

@@ -1,3 +1,4 @@
+import { eachOnce } from "./each-once.ts";
 import type { AnyPlugin, Judge, RawScore, Rejection } from "./plugin.ts";
 import type { Policy, PolicyPlugin } from "./policy.ts";
 import { type Lookup, Unreadable, type Views } from "./view.ts";
@@ -24,7 +25,10 @@ export interface Finding {
 export interface Cycle {
   /** The first refusal of a node, in the order of the profile's plugins. */
   filter(node: Lookup): Refusal | undefined;
-  /** A row for each node, in order. Plugins that compare nodes see those that nobody refused. */
+  /**
+   * A row for each node, in order. Plugins that compare nodes see those that nobody refused. A lookup that stands for
+   * several nodes is judged once.
+   */
   rows(nodes: readonly Lookup[]): Row[];
   /** Everything each plugin saw and thought, for each node. */
   explain(nodes: readonly Lookup[]): Finding[][];
@@ -103,24 +107,35 @@ function ask(seat: Seat, facts: Facts | Unreadable): (Rejection & { unreadable?:
 }
 
 function judgeNodes(seats: readonly Seat[], nodes: readonly Lookup[]): Row[] {
-  const judged = nodes.map((node) => judgeNode(seats, node));
-  const kept = judged.flatMap((each) => ("facts" in each ? [each.facts] : []));
+  const judged = nodes.map(eachOnce((node: Lookup) => judgeNode(seats, node)));
+  const kept = judged.filter((each) => "facts" in each);
+  const compared = seats.some(({ judge }) => judge.scoreAll !== undefined);
+  const scored = compared ? kept : [...new Set(kept)];
+  const rows = scoreRows(
+    seats,
+    scored.map(({ facts }) => facts),
+  );
+  if (!compared) {
+    const rowOf = new Map(scored.map((each, index) => [each, rows[index] as Row]));
+    return judged.map((each) => ("refusal" in each ? each : (rowOf.get(each) as Row)));
+  }
+  let next = 0;
+  return judged.map((each) => ("refusal" in each ? each : (rows[next++] as Row)));
+}
+
+/** Rows of nodes that nobody refused, from what each seat has read of them. */
+function scoreRows(seats: readonly Seat[], nodes: readonly Facts[][]): Row[] {
   const columns = seats.flatMap((seat, at) => {
     return scores(seat)
       ? [
           scoreNodes(
             seat,
-            kept.map((facts) => facts[at] as Facts),
+            nodes.map((facts) => facts[at] as Facts),
           ),
         ]
       : [];
   });
-  let next = 0;
-  return judged.map((each) => {
-    if ("refusal" in each) return each;
-    const index = next++;
-    return { scores: columns.map((column) => column[index]) };
-  });
+  return nodes.map((_, index) => ({ scores: columns.map((column) => column[index]) }));
 }
 
 /** Raw scores of one plugin. */
