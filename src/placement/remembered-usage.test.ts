@@ -20,14 +20,19 @@ const pods = fc.uniqueArray(bound, { selector: (each) => each.uid, maxLength: 3 
 const claims = fc.array(fc.tuple(uid, fc.constantFrom(0, 1), amount), { maxLength: 2 });
 const nominated = fc.array(fc.record({ uid, gpu: amount, priority: amount }), { maxLength: 1 });
 const viewpoint = fc.record({
-  for: fc.option(fc.record({ uid, priority: amount }), { nil: undefined }),
+  for: fc.option(fc.record({ uid, priority: amount }), { nil: undefined, freq: 1 }),
   without: fc.option(
     uid.map((each) => new Set([each])),
-    { nil: undefined },
+    { nil: undefined, freq: 1 },
   ),
 });
 /** What changes before somebody asks again, if anything. */
-const change = fc.record({ pods: fc.option(pods), claims: fc.option(claims), nominated, viewpoint });
+const change = fc.record({
+  pods: fc.option(pods, { freq: 1 }),
+  claims: fc.option(claims, { freq: 1 }),
+  nominated,
+  viewpoint,
+});
 
 it("answers as if everything had been added up again, whoever asks and whatever has changed", () => {
   fc.assert(
