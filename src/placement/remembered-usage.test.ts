@@ -20,16 +20,16 @@ const pods = fc.uniqueArray(bound, { selector: (each) => each.uid, maxLength: 3 
 const claims = fc.array(fc.tuple(uid, fc.constantFrom(0, 1), amount), { maxLength: 2 });
 const nominated = fc.array(fc.record({ uid, gpu: amount, priority: amount }), { maxLength: 1 });
 const viewpoint = fc.record({
-  for: fc.option(fc.record({ uid, priority: amount }), { nil: undefined, freq: 1 }),
+  for: fc.option(fc.record({ uid, priority: amount }), { nil: undefined, freq: 2 }),
   without: fc.option(
     uid.map((each) => new Set([each])),
-    { nil: undefined, freq: 1 },
+    { nil: undefined, freq: 2 },
   ),
 });
 /** What changes before somebody asks again, if anything. */
 const change = fc.record({
-  pods: fc.option(pods, { freq: 1 }),
-  claims: fc.option(claims, { freq: 1 }),
+  pods: fc.option(pods, { freq: 2 }),
+  claims: fc.option(claims, { freq: 2 }),
   nominated,
   viewpoint,
 });
