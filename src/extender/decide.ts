@@ -107,8 +107,8 @@ function shortName(name: string): string {
 function describeRefusals(args: ExtenderArgs, rows: readonly Row[]) {
   const refused: Record<string, number> = {};
   const unreadable: string[] = [];
-  for (const [index, row] of rows.entries()) {
-    const refusal = refusalOf(row);
+  for (let index = 0; index < rows.length; index++) {
+    const refusal = refusalOf(rows[index]);
     if (!refusal) continue;
     refused[refusal.plugin] = (refused[refusal.plugin] ?? 0) + 1;
     if (refusal.unreadable && unreadable.length < NAMED_NODES) {

@@ -15,15 +15,16 @@ export interface Health {
 export function createHealth(now: () => number): Health {
   let calls = 0;
   let zeros = 0;
-  let last: { verb: string; at: string } | undefined;
+  let last: { readonly verb: string; readonly at: number } | undefined;
+  const lastCall = () => last && { ...last, at: new Date(last.at).toISOString() };
   return {
     called: (verb) => {
       calls++;
-      last = { verb, at: new Date(now()).toISOString() };
+      last = { verb, at: now() };
     },
     gaveZeros: () => {
       zeros++;
     },
-    report: () => ({ status: "ok", release: RELEASE, calls, lastCall: last ?? null, prioritizeGaveZeros: zeros }),
+    report: () => ({ status: "ok", release: RELEASE, calls, lastCall: lastCall() ?? null, prioritizeGaveZeros: zeros }),
   };
 }

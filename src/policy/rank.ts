@@ -40,8 +40,8 @@ function addUp(columns: readonly Column[], rows: readonly RawScores[]): { sums: 
     const raw = rows.map((row) => row?.[index]);
     if (!raw.some(isKnown)) continue;
     total += weight;
-    const scaled = scaleScores(scale, raw);
-    for (let node = 0; node < sums.length; node++) sums[node] = (sums[node] ?? 0) + (scaled[node] ?? 0) * weight;
+    const toScaled = scalingOf(scale, raw);
+    for (let node = 0; node < sums.length; node++) sums[node] = (sums[node] ?? 0) + toScaled(raw[node]) * weight;
   }
   return { sums, weight: total };
 }
@@ -52,9 +52,19 @@ function isKnown(score: RawScore): score is number {
 
 /** Scales one plugin's raw scores to 0…100. Unknown and non-finite ones become 0 and do not move the others. */
 export function scaleScores(scale: Scale, raw: readonly RawScore[]): number[] {
-  const known = raw.filter(isKnown);
-  const toScaled = scaling(scale, extreme(known, Math.min), extreme(known, Math.max));
-  return raw.map((score) => (isKnown(score) ? clamp(toScaled(score)) : 0));
+  return raw.map(scalingOf(scale, raw));
+}
+
+/** By hand: spreading thousands of nodes into one call of Math.max would exhaust the stack. */
+function scalingOf(scale: Scale, raw: readonly RawScore[]): (score: RawScore) => number {
+  let [lowest, highest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const score of raw) {
+    if (!isKnown(score)) continue;
+    if (score < lowest) lowest = score;
+    if (score > highest) highest = score;
+  }
+  const toScaled = scaling(scale, lowest, highest);
+  return (score) => (isKnown(score) ? clamp(toScaled(score)) : 0);
 }
 
 function scaling(scale: Scale, lowest: number, highest: number): (score: number) => number {
@@ -81,11 +91,6 @@ function wholeShare(score: number, highest: number): number {
 /** Equal nodes are equally good: a range of zero makes all of them best. */
 function share(part: number, whole: number): number {
   return whole > 0 ? (part / whole) * 100 : 100;
-}
-
-/** Reduced by hand: spreading thousands of nodes into one call would exhaust the stack. */
-function extreme(scores: readonly number[], pick: (a: number, b: number) => number): number {
-  return scores.length === 0 ? 0 : scores.reduce((a, b) => pick(a, b));
 }
 
 function clamp(score: number): number {

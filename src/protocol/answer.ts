@@ -24,6 +24,7 @@ export interface HostScore {
 
 const encoder = new TextEncoder();
 const COMMA = 0x2c;
+const QUOTES_AND_COMMA = 3;
 
 /**
  * The answer to filter, as the parts of JSON in UTF-8: `ExtenderFilterResult`, k8s.io/kube-scheduler
@@ -34,15 +35,14 @@ const COMMA = 0x2c;
  * kept twice is written once.
  */
 export function filterAnswer(result: FilterResult): readonly Uint8Array[] {
-  const kept = once(result.kept);
   const reasons = `"FailedNodes":${reasonsText(result.failed)},"FailedAndUnresolvableNodes":${reasonsText(result.unresolvable)}`;
   if (result.form === "names") {
-    const names = JSON.stringify(kept.map((node) => node.name));
+    const names = JSON.stringify([...new Set(result.kept.map((node) => node.name))]);
     return [encode(`{"Nodes":null,"NodeNames":${names},${reasons},"Error":""}`)];
   }
   const head = encode('{"Nodes":{"metadata":{},"items":[');
   const tail = encode(`]},"NodeNames":null,${reasons},"Error":""}`);
-  return [head, ...separated(runs(kept)), tail];
+  return [head, ...separated(runs(once(result.kept))), tail];
 }
 
 /**
@@ -62,7 +62,12 @@ export function filterError(message: string): Uint8Array<ArrayBuffer> {
  * @throws {RangeError} when a score is not an integer 0…10.
  */
 export function prioritizeAnswer(hosts: readonly HostScore[]): Uint8Array<ArrayBuffer> {
-  return encode(JSON.stringify(hosts.map(({ name, score }) => ({ Host: name, Score: checked(name, score) }))));
+  const quoted = quoting(hosts.map(({ name }) => name));
+  let text = "";
+  for (const { name, score } of hosts) {
+    text += `${text === "" ? "[" : ","}{"Host":${quoted(name)},"Score":${checked(name, score)}}`;
+  }
+  return encode(text === "" ? "[]" : `${text}]`);
 }
 
 function checked(name: string, score: number): number {
@@ -78,9 +83,25 @@ function once(nodes: readonly RequestNode[]): readonly RequestNode[] {
   return [...new Map(nodes.map((node) => [node.name, node])).values()];
 }
 
-/** A JSON object of strings. fromEntries defines own properties, also for a name such as __proto__. */
+/** A JSON object of strings. Written as text, for an object of JavaScript has names of its own, such as __proto__. */
 function reasonsText(reasons: ReadonlyMap<string, string>): string {
-  return JSON.stringify(Object.fromEntries(reasons));
+  const quoted = quoting([...reasons.keys()]);
+  // Reasons are few, and nodes have many in common.
+  const known = new Map<string, string>();
+  let text = "";
+  for (const [name, reason] of reasons) {
+    const written = known.get(reason) ?? JSON.stringify(reason);
+    known.set(reason, written);
+    text += `${text === "" ? "" : ","}${quoted(name)}:${written}`;
+  }
+  return `{${text}}`;
+}
+
+/** How these texts are written as JSON: all at once tell whether one has a character that JSON escapes. */
+function quoting(texts: readonly string[]): (text: string) => string {
+  // With a comma or bracket behind each, and a bracket before them all.
+  const plain = texts.reduce((sum, { length }) => sum + length + QUOTES_AND_COMMA, 1);
+  return JSON.stringify(texts).length === plain ? (text) => `"${text}"` : (text) => JSON.stringify(text);
 }
 
 /** The nodes' bytes; neighbours in the request with only a comma between them become one run. */
