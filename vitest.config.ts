@@ -45,6 +45,8 @@ export default defineConfig({
           name: "e2e",
           include: [E2E],
           fileParallelism: false,
+          // Real clocks on shared machines: one more attempt, told in the totals. Only in CI, so that nobody gets used to it.
+          retry: process.env["CI"] ? 1 : 0,
           testTimeout: 120_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 1 },
