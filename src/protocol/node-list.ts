@@ -32,10 +32,15 @@ export function addNode({ nodes, duplicates, seen }: NodeList, node: RequestNode
 export function listNames(names: Json): Part<NodeList> {
   if (names === null) return undefined;
   if (!Array.isArray(names)) return new ShapeError("NodeNames must be an array");
+  const wrong = (names as readonly Json[]).findIndex((name) => typeof name !== "string");
+  if (wrong >= 0) return new ShapeError(`NodeNames[${wrong}] must be a string`);
+  const seen = new Set(names as readonly string[]);
+  if (seen.size === names.length) return { nodes: names.map(namedNode), duplicates: [], seen };
   const list = emptyList();
-  for (const [index, name] of (names as readonly Json[]).entries()) {
-    if (typeof name !== "string") return new ShapeError(`NodeNames[${index}] must be a string`);
-    addNode(list, { name, object: { metadata: { name } } });
-  }
+  for (const name of names as readonly string[]) addNode(list, namedNode(name));
   return list;
+}
+
+function namedNode(name: string): RequestNode {
+  return { name, object: { metadata: { name } } };
 }
