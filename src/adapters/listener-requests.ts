@@ -14,7 +14,7 @@ import { peerOf } from "./peer.ts";
 export interface ListenerEnv {
   readonly peer: Peer;
   /** The request as Node has it: its body arrives here without the cost of a Fetch stream. */
-  readonly incoming: Readable;
+  readonly incoming: Readable & { readonly httpVersionMajor: number };
 }
 
 /** Anything that answers Fetch requests; a Hono app does. */

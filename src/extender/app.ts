@@ -125,7 +125,11 @@ async function answerScheduler(
     bytes: answer.bytes,
     milliseconds: host.now() - started,
   });
-  return c.body(answer.body, 200, { "Content-Type": "application/json" });
+  return c.body(answer.body, 200, {
+    "Content-Type": "application/json",
+    // Cloudflare passes over it and counts for itself.
+    ...(answer.length !== undefined && { "Content-Length": String(answer.length) }),
+  });
 }
 
 async function answerInCluster(c: Context, { host, admitted, body }: Work, cluster: ClusterVerbs): Promise<Response> {

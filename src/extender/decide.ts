@@ -8,8 +8,7 @@ import { type AnswerBody, bodyOf } from "./answer-body.ts";
 import type { Decision, DecisionVerb, Undecided } from "./decider.ts";
 
 /** An answer's bytes and what the log says of the decision behind it. */
-export interface Answer {
-  readonly body: AnswerBody;
+export interface Answer extends AnswerBody {
   readonly fields: Readonly<Record<string, unknown>>;
   /** Set when nothing could be decided. */
   readonly error?: string;
@@ -44,7 +43,7 @@ export function answerOutcome(outcome: Decision | Undecided, { policy, verb, arg
     return { body, fields: { ...fields, error: outcome.error }, error: outcome.error };
   }
   const refused = { ...fields, ...describeRefusals(args, outcome.rows) };
-  if (verb === "filter") return { body: bodyOf(filterBody(args, outcome.rows)), fields: refused };
+  if (verb === "filter") return { ...bodyOf(filterBody(args, outcome.rows)), fields: refused };
   const scores = rankRows(outcome);
   return {
     body: prioritizeAnswer(scored(args, scores)),

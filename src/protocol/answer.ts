@@ -125,7 +125,18 @@ function joined(run: Uint8Array, raw: Uint8Array): Uint8Array | undefined {
   return whole[run.length] === COMMA ? whole : undefined;
 }
 
+/** Runs with a comma between them: a run's own one if it stands right before it, so that nothing small is sent alone. */
 function separated(runs: readonly Uint8Array[]): readonly Uint8Array[] {
   const comma = Uint8Array.of(COMMA);
-  return runs.flatMap((run, index) => (index === 0 ? [run] : [comma, run]));
+  return runs.flatMap((run, index) => {
+    if (index === 0) return [run];
+    const longer = withComma(run);
+    return longer ? [longer] : [comma, run];
+  });
+}
+
+function withComma({ buffer, byteOffset, length }: Uint8Array): Uint8Array | undefined {
+  if (byteOffset === 0) return undefined;
+  const longer = new Uint8Array(buffer, byteOffset - 1, length + 1);
+  return longer[0] === COMMA ? longer : undefined;
 }

@@ -4,8 +4,8 @@ const SMALLEST = 64 * 1024;
 const LARGEST = 1024 * 1024;
 
 /**
- * Keeps copies of values' bytes, one after the other with a comma between them, in few pieces of memory: what was kept
- * in a row can be written in a row.
+ * Keeps copies of values' bytes, one after the other with a comma before each, in few pieces of memory: what was kept in
+ * a row can be written in a row.
  *
  * @returns a function that copies its bytes and gives the copy
  */
@@ -15,11 +15,10 @@ export function rawKeeper(): (bytes: Uint8Array) => Uint8Array {
   return (bytes) => {
     if (used + 1 + bytes.length > piece.length) {
       const size = Math.min(LARGEST, Math.max(SMALLEST, 2 * piece.length));
-      piece = new Uint8Array(Math.max(size, bytes.length));
+      piece = new Uint8Array(Math.max(size, 1 + bytes.length));
       used = 0;
-    } else {
-      piece[used++] = COMMA;
     }
+    piece[used++] = COMMA;
     const copy = piece.subarray(used, used + bytes.length);
     copy.set(bytes);
     used += bytes.length;
