@@ -5,13 +5,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
 import { freePort } from "../controlplane/ports.ts";
 import { startProcess, waitUntilUp } from "../controlplane/process.ts";
 import { buildRelease } from "./build.ts";
 import { listOf, readContainerfile } from "./containerfile.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+const { version, scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 
 let folder: string;
 beforeAll(async () => {
@@ -116,6 +117,18 @@ describe("the Containerfile, by its steps in a temporary folder", async () => {
       expect(manifest).toContain("runAsUser: 65532");
       expect(manifest).toContain(`image: berth:${version}`);
     }
+  });
+
+  it("starts in the function's manifest with what `npm run serve` gives to node", async () => {
+    const manifests = parseAllDocuments(await readFile(join(root, "infra/function/deployment.yaml"), "utf8"));
+    const deployment = manifests.find((each) => each.get("kind") === "Deployment")?.toJS();
+    const [container] = deployment.spec.template.spec.containers;
+    const [, ...words] = scripts.serve.split(" ");
+    const [node = "", program = ""] = listOf(image, "ENTRYPOINT");
+    const flags = words.filter((word: string) => word.startsWith("--"));
+    expect(container.command).toEqual([node, ...flags, program]);
+    expect(container.args).toEqual(words.slice(flags.length + 1));
+    expect(container.env.map(({ name }: { name: string }) => name)).not.toContain("NODE_OPTIONS");
   });
 
   it("takes no packages, builds, keys and secrets of a checkout along", async () => {
