@@ -28,10 +28,14 @@ export function imageOf(image: string, program: string | undefined, kubeconfig: 
     };
   }
   if (!/^berth:/.test(image)) throw new Error(`the image ${image} is not one that this runner has`);
+  const here = new Map([
+    ["/nodejs/bin/node", process.execPath],
+    ["/berth/berth.mjs", program ?? join(root, "src/cli/berth.js")],
+  ]);
   return {
-    entrypoint: [process.execPath, program ?? join(root, "src/cli/berth.js")],
+    entrypoint: [...here.values()],
     env: { BERTH_KUBECONFIG: kubeconfig },
-    command: (command) => command,
+    command: (command) => command.map((word) => here.get(word) ?? word),
     edit: (text) => text,
   };
 }
