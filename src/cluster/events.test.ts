@@ -153,9 +153,9 @@ describe("an event that fails", () => {
     const { api, recorder } = await recorderTo((_, answer) => refuse(answer, 422, "Invalid"));
     recorder.record(ASSIGNED);
     await expect.poll(() => recorder.state().failed).toEqual({ Invalid: 1 });
-    api.behave((_, answer) => refuse(answer, 403, "Forbidden"));
+    api.behave((_, answer) => refuse(answer, 400, "BadRequest"));
     recorder.record({ ...ASSIGNED, note: "another" });
-    await expect.poll(() => recorder.state().failed).toEqual({ Invalid: 1, Forbidden: 1 });
+    await expect.poll(() => recorder.state().failed).toEqual({ Invalid: 1, BadRequest: 1 });
     expect(api.arrived).toHaveLength(2);
   });
 
@@ -163,6 +163,8 @@ describe("an event that fails", () => {
     ["reset", ((_, answer) => answer.destroy()) satisfies Behaviour],
     ["timeout", (() => undefined) satisfies Behaviour],
     ["server", ((_, answer) => refuse(answer, 500, "InternalError")) satisfies Behaviour],
+    // An API server that has just started refuses everybody until it has read the roles.
+    ["Forbidden", ((_, answer) => refuse(answer, 403, "Forbidden")) satisfies Behaviour],
     ["TooManyRequests", ((_, answer) => refuse(answer, 429, "TooManyRequests")) satisfies Behaviour],
   ])("by %s is tried three times", async (label, behaviour) => {
     const { api, recorder, timing } = await recorderTo(behaviour);

@@ -106,10 +106,13 @@ export function startEventRecorder(options: EventRecorderOptions): EventRecorder
   };
 }
 
-/** True for what may be gone a moment later. */
+/**
+ * True for what may be gone a moment later. 403 is: an API server that has just started refuses everybody until it has
+ * read the roles (seen on v1.37.2).
+ */
 function isPassing(failure: Failure): boolean {
   if (failure.kind === "unknown") return failure.cause !== "closed";
-  return failure.status === 429;
+  return failure.status === 429 || failure.status === 403;
 }
 
 function labelOf(failure: Failure): string {
