@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Explanation } from "../../src/cli/explain/explanation.ts";
 import { type ControlPlane, startControlPlane } from "../controlplane/controlplane.ts";
+import { eventually } from "../controlplane/eventually.ts";
 import { startScheduler } from "../controlplane/scheduler.ts";
 import { allVerbs, applyInfra, createGpuNodes, gpuPod, startBinder } from "./binder.ts";
 import { e2e } from "./gate.ts";
@@ -39,6 +40,8 @@ await e2e("berth explain in a cluster", (versions) => {
     });
     await placed(plane, await plane.api.create(gpuPod("train", 12, on("big"))));
     await placed(plane, await plane.api.create(gpuPod("serve", 6, on("small"))));
+    const ledger = { apiVersion: "berth.dev/v1alpha1", kind: "NodeLedger", metadata: { name: "new" } };
+    await eventually("the new node has a ledger", () => plane.api.find(ledger));
   });
   afterAll(() => plane?.stop());
 
