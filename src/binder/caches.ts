@@ -1,6 +1,7 @@
 import type { Connection } from "../cluster/connection.ts";
-import { type Informer, type InformerState, startInformer } from "../cluster/informer.ts";
+import { startInformer } from "../cluster/informer.ts";
 import { budgetInformer, ledgerInformer, podInformer, unhealthyGpuInformer } from "../cluster/informers.ts";
+import { type Joined, joinInformers } from "../cluster/joined.ts";
 import { NODES } from "../cluster/resources.ts";
 import type { Log } from "../extender/log.ts";
 import { BUDGET_PATHS } from "../placement/disruption.ts";
@@ -11,12 +12,8 @@ import type { Sources } from "./objects.ts";
 import { trimConditions } from "./published.ts";
 
 /** Everything that is followed, and how that goes. */
-export interface Caches {
+export interface Caches extends Joined {
   readonly sources: Sources;
-  /** Settles when all has been listed once. */
-  readonly whenSynced: Promise<void>;
-  states(): readonly InformerState[];
-  stop(): Promise<void>;
 }
 
 /**
@@ -50,13 +47,5 @@ export function startCaches(connection: Connection, nodePaths: readonly string[]
     budgets: budgetInformer(of(BUDGET_PATHS)),
     ledgers: ledgerInformer(of(["metadata.name", "spec", "status.usage"])),
   };
-  const all: readonly Informer[] = Object.values(informers);
-  return {
-    sources: informers,
-    whenSynced: Promise.all(all.map(({ whenSynced }) => whenSynced)).then(() => undefined),
-    states: () => all.map((informer) => informer.state()),
-    stop: async () => {
-      await Promise.all(all.map((informer) => informer.stop()));
-    },
-  };
+  return { sources: informers, ...joinInformers(Object.values(informers)) };
 }

@@ -1,6 +1,7 @@
 import type { Connection } from "../cluster/connection.ts";
-import { type Informer, type InformerState, startInformer } from "../cluster/informer.ts";
+import { startInformer } from "../cluster/informer.ts";
 import { ledgerInformer, nodeInformer, podInformer, unhealthyGpuInformer } from "../cluster/informers.ts";
+import { type Joined, joinInformers } from "../cluster/joined.ts";
 import { PODS } from "../cluster/resources.ts";
 import { USAGE_PATHS } from "../placement/node-usage.ts";
 import { POD_PATHS as DEVICE_POD_PATHS, NODE_PATHS } from "../placement/placed.ts";
@@ -11,12 +12,8 @@ import type { Sources } from "./follow.ts";
 import { POD_PATHS } from "./pods.ts";
 
 /** Everything that is followed, and how that goes. */
-export interface Caches {
+export interface Caches extends Joined {
   readonly sources: Sources;
-  /** Settles when all has been listed once. */
-  readonly whenSynced: Promise<void>;
-  states(): readonly InformerState[];
-  stop(): Promise<void>;
 }
 
 /** What has to be known. */
@@ -45,15 +42,7 @@ export function startCaches(connection: Connection, { views, log, ...options }: 
     nodes: nodeInformer(of([...NODE_PATHS, "metadata.labels", ...pathsOf(views, "node")])),
     ...(options.devices && { unhealthy: unhealthyGpuInformer(of(["data"])), ledgers: ledgerInformer(of(LEDGER)) }),
   };
-  const all: readonly Informer[] = Object.values(informers);
-  return {
-    sources: informers,
-    whenSynced: Promise.all(all.map(({ whenSynced }) => whenSynced)).then(() => undefined),
-    states: () => all.map((informer) => informer.state()),
-    stop: async () => {
-      await Promise.all(all.map((informer) => informer.stop()));
-    },
-  };
+  return { sources: informers, ...joinInformers(Object.values(informers)) };
 }
 
 const NOT_OVER = "status.phase!=Succeeded,status.phase!=Failed";

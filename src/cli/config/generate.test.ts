@@ -3,19 +3,7 @@ import { check } from "../check/check.ts";
 import { readContents } from "../kube-scheduler/read.ts";
 import { generateConfiguration } from "./generate.ts";
 import type { ConfigurationWish } from "./options.ts";
-
-const BASE = {
-  kubernetesVersion: "1.37",
-  platform: "kubeadm",
-  profile: "default",
-  managedResources: [],
-  weight: 5,
-  schedulerName: "berth",
-  lease: "berth-system/berth-scheduler",
-} as const;
-const FUNCTION = { functionUrl: "https://berth.example.com" } as const;
-const CLIENT = { caFile: "/b/ca.crt", clientCert: "/b/client.crt", clientKey: "/b/client.key" } as const;
-const BINDER = { binderUrl: "https://10.96.0.20", serverName: "berth-binder.berth-system.svc", ...CLIENT } as const;
+import { BASE, BINDER, FUNCTION } from "./wish-fixture.ts";
 
 /** The configuration as data. */
 function data(wish: Partial<ConfigurationWish> & Pick<ConfigurationWish, "wiring">, from?: string) {

@@ -1,19 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ConfigurationWish } from "./options.ts";
 import { refuse } from "./refuse.ts";
-
-const BASE = {
-  kubernetesVersion: "1.37",
-  platform: "kubeadm",
-  profile: "default",
-  managedResources: [],
-  weight: 5,
-  schedulerName: "berth",
-  lease: "berth-system/berth-scheduler",
-} as const;
-const FUNCTION = { functionUrl: "https://berth.example.com" } as const;
-const CLIENT = { caFile: "/b/ca.crt", clientCert: "/b/client.crt", clientKey: "/b/client.key" } as const;
-const BINDER = { binderUrl: "https://10.96.0.20", serverName: "berth-binder.berth-system.svc", ...CLIENT } as const;
+import { BASE, BINDER, FUNCTION } from "./wish-fixture.ts";
 
 const refusal = (wish: Partial<ConfigurationWish> & Pick<ConfigurationWish, "wiring">) => () =>
   refuse({ ...BASE, ...wish });
