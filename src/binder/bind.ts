@@ -1,7 +1,7 @@
 import type { EventDraft } from "../cluster/event-object.ts";
 import type { Asking, Bound } from "../extender/cluster-verbs.ts";
 import { assignDevice } from "../placement/assign.ts";
-import { type Binder, bindPod } from "../placement/bind.ts";
+import { type Binder, bindPod, POLICY_ANNOTATION } from "../placement/bind.ts";
 import type { BindAnswer } from "../placement/bind-answer.ts";
 import { assignmentAnnotations } from "../placement/gpushare.ts";
 import type { DeviceContract } from "../placement/promise.ts";
@@ -10,9 +10,6 @@ import type { Attempts } from "./attempts.ts";
 import { bindRefusedEvent, deviceAssignedEvent, scheduledEvent } from "./events.ts";
 import { lookAfterLoss } from "./lost-answer.ts";
 import type { State } from "./state.ts";
-
-/** The annotation that names the policy a pod was placed by, as `<profile>@<version>`. */
-export const POLICY_ANNOTATION = "berth.dev/policy";
 
 /** How long the node of a bind may still become known, in milliseconds. */
 const NEW_NODE_MS = 200;

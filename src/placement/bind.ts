@@ -8,6 +8,9 @@ import type { BindingOutcome, PodRef } from "./ports.ts";
 import { type DeviceContract, promiseDevice } from "./promise.ts";
 import { type FreshPod, readPod, standing } from "./standing.ts";
 
+/** The annotation that names the policy a pod was placed by, as `<profile>@<version>`. */
+export const POLICY_ANNOTATION = "berth.dev/policy";
+
 /** How often a Binding is tried against a pod that others change too. */
 const TRIES = 3;
 

@@ -1,10 +1,7 @@
-import { type Binder, bindPod } from "../placement/bind.ts";
+import { type Binder, bindPod, POLICY_ANNOTATION } from "../placement/bind.ts";
 import type { Claim, PlacedNode, PlacedPod } from "../placement/model.ts";
 import { readPod, standing } from "../placement/standing.ts";
 import { field } from "../protocol/json.ts";
-
-/** The annotation that names the policy a pod was placed by, as `<profile>@<version>`. */
-export const POLICY_ANNOTATION = "berth.dev/policy";
 
 /** The annotation that names the process whose Binding took effect. */
 export const BOUND_BY_ANNOTATION = "berth.dev/bound-by";
