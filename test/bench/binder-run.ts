@@ -4,6 +4,7 @@ import { applyInfra } from "../e2e/binder.ts";
 import { type Arm, bare, binder, type StartArm, withScheduled } from "./binder-arms.ts";
 import { type CacheFigures, measureCache } from "./binder-cache.ts";
 import { checkBound, createTargets, inParallel, type Kind } from "./binder-targets.ts";
+import type { Choice } from "./choice.ts";
 import { type Measuring, median } from "./measure.ts";
 import { writeFigures } from "./page.ts";
 import { machine, markdownTable, textTable } from "./report.ts";
@@ -45,20 +46,12 @@ interface Rates {
   readonly cpuMs: readonly number[];
 }
 
-/** What may be chosen. */
-export interface BinderBench {
-  readonly smoke: boolean;
-  readonly write: boolean;
-  /** How many pods each run binds; default 1,600. */
-  readonly pods?: string | undefined;
-  progress(message: string): void;
-}
-
 /** Measures binds, prints a table, and answers whether the binder keeps what the documentation promises. */
-export async function benchBinds({ smoke, write, pods = "1600", progress }: BinderBench): Promise<boolean> {
+export async function benchBinds({ smoke, write, progress, ...chosen }: Choice): Promise<boolean> {
   const on = machine();
-  const measuring = { runs: smoke ? 1 : RUNS, progress };
-  const rates = await withPlane((plane) => measureAll(plane, smoke ? 32 : Number(pods), measuring));
+  const pods = chosen.pods ?? (smoke ? 32 : 1_600);
+  const runs = chosen.runs ?? (smoke ? 1 : RUNS);
+  const rates = await withPlane((plane) => measureAll(plane, pods, { runs, progress }));
   const rows = rates.map(row);
   process.stdout.write(`\n${on}\n${textTable(HEAD, rows)}\n`);
   if (write)
@@ -69,10 +62,10 @@ export async function benchBinds({ smoke, write, pods = "1600", progress }: Bind
 }
 
 /** Measures what it takes to know a large cluster, prints a table, and answers as {@link benchBinds} does. */
-export async function benchCache({ smoke, write, progress }: BinderBench): Promise<boolean> {
+export async function benchCache({ smoke, write, progress, ...chosen }: Choice): Promise<boolean> {
   const on = machine();
-  const size = smoke ? { nodes: 20, pods: 100 } : { nodes: 5_000, pods: 50_000 };
-  const cache = await withPlane((plane) => measureCache(plane, size, { runs: smoke ? 1 : RUNS, progress }));
+  const { nodes = smoke ? 20 : 5_000, pods = smoke ? 100 : 50_000, runs = smoke ? 1 : RUNS } = chosen;
+  const cache = await withPlane((plane) => measureCache(plane, { nodes, pods }, { runs, progress }));
   process.stdout.write(`\n${on}\n${textTable(CACHE_HEAD, [cacheRow(cache)])}\n`);
   if (write) await writeFigures("cache figures", measuredOn(on, markdownTable(CACHE_HEAD, [cacheRow(cache)])));
   return median(cache.peakBytes) < 600e6 && median(cache.seconds) < 20;

@@ -1,6 +1,7 @@
 import { type ControlPlane, startControlPlane } from "../controlplane/controlplane.ts";
 import { apiServerVersion, controlPlanePrograms, requirePrograms } from "../controlplane/programs.ts";
 import { prioritizeOnly } from "../e2e/scheduling.ts";
+import type { Choice } from "./choice.ts";
 import {
   away,
   type DirectArm,
@@ -15,17 +16,6 @@ import { median } from "./measure.ts";
 import { writeFigures } from "./page.ts";
 import { createRelayNodes, measureRelay } from "./relay-cluster.ts";
 import { machine, markdownTable, textTable } from "./report.ts";
-
-/** How whole nodes are measured. */
-export interface DirectBench {
-  readonly smoke: boolean;
-  readonly write: boolean;
-  readonly nodes?: string | undefined;
-  readonly pods?: string | undefined;
-  readonly runs?: string | undefined;
-  readonly percentage?: string | undefined;
-  readonly progress: (message: string) => void;
-}
 
 const BOTH = { filterVerb: "filter", ...prioritizeOnly };
 
@@ -61,13 +51,13 @@ const RUNS = 5;
  * Measures kube-scheduler with extenders that it sends whole nodes, end to end. True when the function reaches what the
  * documentation promises.
  */
-export async function benchDirect({ smoke, write, progress, ...chosen }: DirectBench): Promise<boolean> {
+export async function benchDirect({ smoke, write, progress, ...chosen }: Choice): Promise<boolean> {
   const on = machine();
-  const nodes = Number(chosen.nodes ?? (smoke ? 40 : 1_000));
+  const nodes = chosen.nodes ?? (smoke ? 40 : 1_000);
   const size: Size = {
-    pods: Number(chosen.pods ?? (smoke ? 20 : 100)),
-    runs: Number(chosen.runs ?? (smoke ? 1 : RUNS)),
-    ...(chosen.percentage !== undefined && { percentage: Number(chosen.percentage) }),
+    pods: chosen.pods ?? (smoke ? 20 : 100),
+    runs: chosen.runs ?? (smoke ? 1 : RUNS),
+    ...(chosen.percentage !== undefined && { percentage: chosen.percentage }),
   };
   await requirePrograms(controlPlanePrograms([apiServerVersion]));
   const plane = await startControlPlane();
@@ -116,6 +106,8 @@ async function measureArm(plane: ControlPlane, arm: DirectArm, { verbs }: Case, 
   const { podsPerSecond } = await measureRelay(plane, {
     pods: "5 templates",
     count: size.pods,
+    // The arms stay from run to run: only kube-scheduler itself begins anew.
+    warmUp: Math.ceil(size.pods / 10),
     extenders: [wholeNodes(plane, arm, verbs)],
     ...(size.percentage !== undefined && { percentage: size.percentage }),
   });

@@ -1,7 +1,7 @@
 import { type ControlPlane, startControlPlane } from "../controlplane/controlplane.ts";
 import { controlPlanePrograms, requirePrograms, schedulerVersions } from "../controlplane/programs.ts";
 import { applyInfra, startBinder } from "../e2e/binder.ts";
-import type { BinderBench } from "./binder-run.ts";
+import type { Choice } from "./choice.ts";
 import { median } from "./measure.ts";
 import { writeFigures } from "./page.ts";
 import { createQuietNodes, measureQuiet, type QuietSize, type Setting, UPDATES_PER_SECOND } from "./quiet.ts";
@@ -24,14 +24,15 @@ interface Rates {
  * Measures how much slower new pods are placed while others wait refused and still others report their status; prints
  * a table and answers whether that is as little as the documentation promises.
  */
-export async function benchQuiet({ smoke, write, progress }: Omit<BinderBench, "pods">): Promise<boolean> {
+export async function benchQuiet({ smoke, write, progress, ...chosen }: Choice): Promise<boolean> {
   const version = schedulerVersions.at(-1) ?? "";
   await requirePrograms(controlPlanePrograms([version]));
   const on = machine();
   const plane = await startControlPlane();
   try {
-    const size = smoke ? SMALL : FULL;
-    const rates = await measureAll(plane, size, { version, runs: smoke ? 1 : RUNS, progress });
+    const usual = smoke ? SMALL : FULL;
+    const size = { ...usual, pods: chosen.pods ?? usual.pods };
+    const rates = await measureAll(plane, size, { version, runs: chosen.runs ?? (smoke ? 1 : RUNS), progress });
     const rows = rates.map((each) => row(each, size));
     process.stdout.write(`\nkube-scheduler ${version}, ${on}\n${textTable(HEAD, rows)}\n`);
     if (write) {

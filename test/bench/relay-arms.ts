@@ -29,25 +29,35 @@ export const plain: RelayRival = {
   start: async () => ({ extenders: [], stop: async () => undefined }),
 };
 
-/** The official types, encoding/json, names only, nodes from an informer. */
+/** The official types, encoding/json, names only, nodes from an informer: filter and prioritize. */
 export const goByNames: RelayRival = {
-  name: "Go extender by names",
-  async start(plane) {
-    const certificate = await plane.authority.issue({ name: "goextender" });
-    const extender = await startGoExtender({
-      policy: goPolicy,
-      folder: plane.folder,
-      kubeconfig: await plane.kubeconfig("admin"),
-      tls: { ...certificate, caPem: plane.caPem },
-    });
-    const tlsConfig = { caData: Buffer.from(plane.caPem).toString("base64") };
-    return {
-      extenders: [{ ...byNames(extender.url, tlsConfig), filterVerb: "filter", prioritizeVerb: "prioritize" }],
-      pid: extender.pid,
-      stop: () => extender.stop(),
-    };
-  },
+  name: "Go extender by names, filter and prioritize",
+  start: (plane) => startGo(plane, { binds: false }),
 };
+
+/** The same, and it binds, by client-go without a limit, and follows pods: what whoever binds in kube-scheduler's place does. */
+export const goAllVerbs: RelayRival = {
+  name: "Go extender by names, all verbs",
+  start: (plane) => startGo(plane, { binds: true }),
+};
+
+async function startGo(plane: ControlPlane, { binds }: { readonly binds: boolean }): Promise<RelayArm> {
+  const certificate = await plane.authority.issue({ name: "goextender" });
+  const extender = await startGoExtender({
+    policy: goPolicy,
+    folder: plane.folder,
+    kubeconfig: await plane.kubeconfig("admin"),
+    binds,
+    tls: { ...certificate, caPem: plane.caPem },
+  });
+  const tlsConfig = { caData: Buffer.from(plane.caPem).toString("base64") };
+  const verbs = { filterVerb: "filter", prioritizeVerb: "prioritize", ...(binds && { bindVerb: "bind" }) };
+  return {
+    extenders: [{ ...byNames(extender.url, tlsConfig), ...verbs }],
+    pid: extender.pid,
+    stop: () => extender.stop(),
+  };
+}
 
 const LOCAL = [
   { name: "NodeLabel", args: { require: REQUIRED } },

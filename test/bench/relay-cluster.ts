@@ -2,10 +2,12 @@ import type { JsonObject } from "../../src/protocol/json.ts";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import { eventually } from "../controlplane/eventually.ts";
 import { buildNodes, createNodes } from "../controlplane/nodes.ts";
+import type { Pod } from "../controlplane/objects.ts";
 import { buildPod } from "../controlplane/pods.ts";
 import { apiServerVersion } from "../controlplane/programs.ts";
 import { startScheduler } from "../controlplane/scheduler.ts";
 import { inParallel } from "./binder-targets.ts";
+import { watchBound } from "./bound.ts";
 import { POOL } from "./scenario.ts";
 import { usageOf } from "./usage.ts";
 
@@ -17,6 +19,9 @@ export type Pods = "5 templates" | "all different";
 /** One run of a kube-scheduler of its own. */
 export interface RelayRun {
   readonly pods: Pods;
+  /** Pods that are placed first and do not count; the same kind of pods. */
+  readonly warmUp: number;
+  /** Pods that count. */
   readonly count: number;
   /** `percentageOfNodesToScore`; undefined is kube-scheduler's default. */
   readonly percentage?: number;
@@ -43,42 +48,45 @@ export async function createRelayNodes(plane: ControlPlane, count: number): Prom
 }
 
 /**
- * Creates the pods, starts kube-scheduler on them and takes the rate from the first tenth on: until then compilers and
- * connections are cold, for every rival alike.
+ * Creates the pods and starts kube-scheduler on them. It counts what is placed from the last pod of the warm-up on: until
+ * then compilers, caches and connections are cold, for every rival alike.
+ *
+ * @throws {Error} when kube-scheduler places no more of them
  */
 export async function measureRelay(plane: ControlPlane, run: RelayRun): Promise<RelayFigure> {
-  const { count, extenders, percentage, pid } = run;
-  await inParallel(
-    Array.from({ length: count }, (_, index) => podOf(run.pods, index)),
-    24,
-    (pod) => plane.api.create(pod),
-  );
+  const { warmUp, count, extenders, percentage, pid } = run;
+  const pods = Array.from({ length: warmUp + count }, (_, index) => podOf(run.pods, index));
+  await inParallel(pods, 24, (pod) => plane.api.create(pod));
   const cpu = async (): Promise<number> => (pid === undefined ? Number.NaN : (await usageOf(pid)).cpuMs);
-  const scheduler = await startScheduler(plane, {
-    version: apiServerVersion,
-    verbosity: 0,
-    config: {
-      extenders: [...extenders],
-      ...(percentage !== undefined && { percentageOfNodesToScore: percentage }),
-    },
-  });
+  const bound = await watchBound(plane);
   try {
-    const started = { placed: 0, at: performance.now() };
-    const warm = await reached(scheduler.metrics, count / 10);
-    // So few pods that all are placed at once are for seeing that everything works.
-    const first = warm.placed < count ? warm : started;
-    const before = await cpu();
-    const last = await reached(scheduler.metrics, count);
-    const placed = last.placed - first.placed;
-    return { podsPerSecond: placed / ((last.at - first.at) / 1000), cpuMs: ((await cpu()) - before) / placed };
+    const scheduler = await startScheduler(plane, {
+      version: apiServerVersion,
+      verbosity: 0,
+      config: {
+        extenders: [...extenders],
+        ...(percentage !== undefined && { percentageOfNodesToScore: percentage }),
+      },
+    });
+    try {
+      await bound.reached(warmUp);
+      const before = await cpu();
+      await bound.reached(warmUp + count);
+      const after = await cpu();
+      const [first = Number.NaN, last = Number.NaN] = [bound.at[warmUp - 1], bound.at[warmUp + count - 1]];
+      return { podsPerSecond: (count * 1000) / (last - first), cpuMs: (after - before) / count };
+    } finally {
+      await scheduler.stop();
+    }
   } finally {
-    await scheduler.stop();
+    bound.stop();
     await plane.api.removeAll(TYPE);
     await eventually("all pods are gone", async () => (await plane.api.list(TYPE)).length === 0, { within: 120_000 });
   }
 }
 
-function podOf(pods: Pods, index: number) {
+/** The pod of this index: of one of five templates, or like no other in what plugins read. */
+export function podOf(pods: Pods, index: number): Pod {
   const kind = pods === "5 templates" ? index % 5 : index;
   return buildPod({
     name: `relay-${index}`,
@@ -86,25 +94,4 @@ function podOf(pods: Pods, index: number) {
     memory: "32Mi",
     labels: { app: `app-${kind}`, "example.com/partner": kind % 2 === 0 ? "acquirer" : "carrier" },
   });
-}
-
-/** When so many pods have been placed, and how many they were at that moment. */
-async function reached(
-  metrics: () => Promise<string>,
-  count: number,
-): Promise<{ readonly placed: number; readonly at: number }> {
-  return eventually(
-    `${count} pods are placed`,
-    async (saw) => {
-      const placed = scheduled(await metrics());
-      saw(placed);
-      return placed >= count && { placed, at: performance.now() };
-    },
-    { within: 600_000, every: 100 },
-  );
-}
-
-function scheduled(metrics: string): number {
-  const lines = metrics.match(/^scheduler_schedule_attempts_total\{[^}]*result="scheduled"[^}]*\} .*$/gm) ?? [];
-  return lines.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { benchBinds, benchCache } from "./binder-run.ts";
+import { type Choice, readChoice } from "./choice.ts";
 import { benchDirect } from "./direct-run.ts";
 import { type Case, measure } from "./measure.ts";
 import { writeFigures } from "./page.ts";
@@ -17,14 +18,20 @@ npm run bench -- cache            measures what it takes the binder to know a la
 npm run bench -- quiet            measures new pods while others wait refused and pods' statuses change
 npm run bench -- scheduler        measures berth schedule beside kube-scheduler, with the same plugins
 npm run bench -- relay            measures pods per second of kube-scheduler with the relay beside it, and others
-npm run bench -- --write          also writes it to docs/performance.md
-npm run bench -- --nodes 100      one size of the function's requests only
-npm run bench -- binder --pods 400  so many pods in each run, for a busy machine
-npm run bench -- --smoke          one small run that only shows that everything works
+npm run bench -- outage           measures the same while the function fails in mid-load, and how soon it is used again
+
+  --write           also writes the figures to docs/performance.md
+  --smoke           one small run that only shows that everything works
+  --runs N          runs of each rival, in turns; the figures are their medians
+  --nodes N         nodes of the cluster (cache, direct, outage, relay, scheduler), or the one size of the function's requests
+  --pods N          pods that count in each run (binder, cache, direct, quiet, relay, scheduler)
+  --percentage N    kube-scheduler's percentageOfNodesToScore (direct, relay, outage); default: kube-scheduler's own
+  --kind KIND       relay: only pods of five templates (templates) or only pods that all differ (different)
+  --seconds N       outage: how long each fault lasts, and the time before it
 
 Of the function, CPU time and peak memory of the whole process per request, over HTTPS with kept connections; of the
-binder, binds per second at an API server, and what it takes to know a large cluster. Five alternating runs of each
-rival, medians. Exit code 1 when a figure is worse than what the documentation promises.
+binder, binds per second at an API server, and what it takes to know a large cluster. Exit code 1 when a figure is worse
+than what the documentation promises.
 `;
 
 /** How many times less CPU than Go's encoding/json the documentation promises. */
@@ -40,15 +47,6 @@ function casesOf(nodeCounts: readonly number[]): Case[] {
   );
 }
 
-interface Chosen {
-  readonly smoke: boolean;
-  readonly write: boolean;
-  readonly nodes?: string | undefined;
-  readonly pods?: string | undefined;
-  readonly runs?: string | undefined;
-  readonly percentage?: string | undefined;
-}
-
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -60,6 +58,8 @@ async function main(): Promise<void> {
       pods: { type: "string" },
       runs: { type: "string" },
       percentage: { type: "string" },
+      kind: { type: "string" },
+      seconds: { type: "string" },
     },
   });
   const subject = SUBJECTS.get(positionals.join(" "));
@@ -68,25 +68,24 @@ async function main(): Promise<void> {
     process.exitCode = values.help ? 0 : 2;
     return;
   }
-  const kept = await subject(values);
+  const kept = await subject(readChoice(values, progress));
   process.exitCode = values.smoke || kept ? 0 : 1;
 }
 
-const SUBJECTS = new Map<string, (chosen: Chosen) => Promise<boolean>>([
+const SUBJECTS = new Map<string, (choice: Choice) => Promise<boolean>>([
   ["", benchFunction],
-  ["binder", (chosen) => benchBinds({ ...chosen, progress })],
-  ["direct", (chosen) => benchDirect({ ...chosen, progress })],
-  ["relay", (chosen) => benchRelay({ ...chosen, progress })],
-  ["cache", (chosen) => benchCache({ ...chosen, progress })],
-  ["scheduler", (chosen) => benchScheduler({ ...chosen, progress })],
-  ["quiet", (chosen) => benchQuiet({ ...chosen, progress })],
+  ["binder", benchBinds],
+  ["direct", benchDirect],
+  ["relay", benchRelay],
+  ["cache", benchCache],
+  ["scheduler", benchScheduler],
+  ["quiet", benchQuiet],
 ]);
 
-async function benchFunction({ smoke, write, nodes }: Chosen): Promise<boolean> {
-  const sizes = nodes === undefined ? SIZES : [Number(nodes)];
+async function benchFunction({ smoke, write, nodes, runs = smoke ? 1 : RUNS }: Choice): Promise<boolean> {
+  const sizes = nodes === undefined ? SIZES : [nodes];
   const measured: Measured[] = [];
   for (const one of casesOf(smoke ? [20] : sizes)) {
-    const runs = smoke ? 1 : RUNS;
     measured.push({ one, figures: await measure(one, [berth, go("v1"), go("v2")], { runs, progress }) });
   }
   const startup = await workerStartup();
@@ -115,4 +114,9 @@ function asPage(measured: readonly Measured[], startup: readonly string[]): stri
   return `Measured on ${machine()}.\n\n${asMarkdown(measured)}\n\n${worker}`;
 }
 
-await main();
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 2;
+}

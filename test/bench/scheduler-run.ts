@@ -3,21 +3,13 @@ import { buildNodes, createNodes } from "../controlplane/nodes.ts";
 import type { Node } from "../controlplane/objects.ts";
 import { controlPlanePrograms, requirePrograms, schedulerVersions } from "../controlplane/programs.ts";
 import { applyScheduler } from "../e2e/scheduler.ts";
+import type { Choice } from "./choice.ts";
 import { median } from "./measure.ts";
 import { writeFigures } from "./page.ts";
 import { machine, markdownTable, textTable } from "./report.ts";
 import { berth, kubeScheduler, type StartArm } from "./scheduler-arms.ts";
 import { createPods, meanScore, removePods, watchBound } from "./scheduler-pods.ts";
 import { usageOf } from "./usage.ts";
-
-/** How the schedulers are measured. */
-export interface SchedulerBench {
-  readonly smoke: boolean;
-  readonly write: boolean;
-  readonly nodes?: string | undefined;
-  readonly pods?: string | undefined;
-  readonly progress: (message: string) => void;
-}
 
 /** What one run of one scheduler came to. */
 interface Run {
@@ -40,11 +32,12 @@ const RUNS = 3;
 const WARM_UP = 0.1;
 
 /** Measures `berth schedule` beside kube-scheduler. True when it is as fast and chooses as well. */
-export async function benchScheduler({ smoke, write, ...options }: SchedulerBench): Promise<boolean> {
+export async function benchScheduler({ smoke, write, ...options }: Choice): Promise<boolean> {
   const on = machine();
+  const runsOfEach = options.runs ?? (smoke ? 1 : RUNS);
   const size = {
-    nodes: Number(options.nodes ?? (smoke ? 120 : 1_000)),
-    pods: Number(options.pods ?? (smoke ? 100 : 2_000)),
+    nodes: options.nodes ?? (smoke ? 120 : 1_000),
+    pods: options.pods ?? (smoke ? 100 : 2_000),
   };
   await requirePrograms(controlPlanePrograms([schedulerVersions.at(-1) ?? ""]));
   const plane = await startControlPlane();
@@ -52,7 +45,7 @@ export async function benchScheduler({ smoke, write, ...options }: SchedulerBenc
   try {
     await applyScheduler(plane);
     const nodes = await createNodes(plane.api, buildNodes(size.nodes, { seed: 1 }));
-    for (let run = 0; run < (smoke ? 1 : RUNS); run++) {
+    for (let run = 0; run < runsOfEach; run++) {
       for (const [index, { name, start }] of ARMS.entries()) {
         const one = await measureRun(plane, nodes, { start, pods: size.pods, run: `run-${run}-${index}` });
         runs[index]?.push(one);

@@ -19,6 +19,8 @@ export interface GoExtenderOptions {
   readonly json?: "v1" | "v2";
   /** Of the cluster whose nodes it follows: it then takes names only, and the nodes from its informer. */
   readonly kubeconfig?: string;
+  /** Whether it answers `bind` too, by client-go without a limit, and follows pods besides; needs a kubeconfig. */
+  readonly binds?: boolean;
   /** For its files and log. */
   readonly folder: string;
   /** The server's certificate and the CA that signed it; without them plain HTTP. */
@@ -33,7 +35,7 @@ export interface ProcessUsage {
   readonly go: string;
 }
 
-/** A running Go extender; `url` is a urlPrefix with the verbs `filter` and `prioritize`. */
+/** A running Go extender; `url` is a urlPrefix with the verbs `filter` and `prioritize`, and `bind` where it binds. */
 export interface GoExtender {
   readonly url: string;
   readonly pid: number;
@@ -52,6 +54,7 @@ export async function startGoExtender(options: GoExtenderOptions): Promise<GoExt
   const port = await freePort();
   const args = [`-listen=127.0.0.1:${port}`, `-policy=${file("policy.json")}`];
   if (options.kubeconfig !== undefined) args.push(`-kubeconfig=${options.kubeconfig}`);
+  if (options.binds) args.push("-bind");
   if (options.tls !== undefined) {
     await writeFile(file("crt"), options.tls.certPem);
     await writeFile(file("key"), options.tls.keyPem, { mode: 0o600 });

@@ -77,9 +77,10 @@ await gated(
   "the benchmark of the relay",
   [...controlPlanePrograms([apiServerVersion]), { name: "goextender", version: apiServerVersion }],
   () => {
-    it("places every pod alone, beside the Go extender, and with the relay in each of its forms", async () => {
+    it("places every pod alone, beside the Go extender in both forms, and with the relay in each of its own", async () => {
       const stdout = await bench(["relay", "--smoke"], 280_000);
-      const rivals = ["no extender", "Go extender by names", "one plugin in the function only", "with a shadow"];
+      const go = ["Go extender by names, filter and prioritize", "Go extender by names, all verbs"];
+      const rivals = ["no extender", ...go, "one plugin in the function only", "with a shadow"];
       for (const rival of rivals) expect(stdout).toContain(rival);
       expect(stdout).toMatch(/load \d/);
     }, 300_000);

@@ -1,5 +1,5 @@
 // Command goextender is a scheduler extender as it is written in Go: the official types, encoding/json, net/http. It does
-// the work of the plugins NodeLabel (require) and NodeCost, and is what a benchmark measures Berth against.
+// the work of the plugins NodeLabel (require) and NodeCost, binds pods where it is told to, and is what a benchmark measures Berth against.
 package main
 
 import (
@@ -18,13 +18,14 @@ func main() {
 	key := flag.String("key", "", "file with the certificate's key")
 	policyFile := flag.String("policy", "", "JSON file with require and prices")
 	kubeconfig := flag.String("kubeconfig", "", "of the cluster whose nodes are followed; with it requests have names only")
+	bind := flag.Bool("bind", false, "also answer bind, and follow pods as whoever binds has to; needs -kubeconfig")
 	flag.Parse()
-	if err := run(*address, *cert, *key, *policyFile, *kubeconfig); err != nil {
+	if err := run(*address, *cert, *key, *policyFile, cluster{*kubeconfig, *bind}); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(address, cert, key, policyFile, kubeconfig string) error {
+func run(address, cert, key, policyFile string, in cluster) error {
 	if (cert == "") != (key == "") {
 		return errors.New("-cert and -key belong together")
 	}
@@ -32,18 +33,16 @@ func run(address, cert, key, policyFile, kubeconfig string) error {
 	if err != nil {
 		return err
 	}
-	var source nodeSource = wholeNodes{}
-	if kubeconfig != "" {
-		if source, err = watchNodes(kubeconfig); err != nil {
-			return err
-		}
+	source, binds, err := in.connect()
+	if err != nil {
+		return err
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("listening on %s\n", listener.Addr())
-	server := &http.Server{Handler: routes(policy, source)}
+	server := &http.Server{Handler: routes(policy, source, binds)}
 	if cert == "" {
 		return server.Serve(listener)
 	}

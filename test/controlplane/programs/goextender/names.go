@@ -6,6 +6,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
@@ -19,26 +20,48 @@ type namedNodes struct {
 	lister corelisters.NodeLister
 }
 
-// watchNodes follows the nodes of a cluster and waits until all have been listed.
-func watchNodes(kubeconfig string) (namedNodes, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return namedNodes{}, err
+// cluster is where the nodes are that requests name; without a kubeconfig requests have whole nodes.
+type cluster struct {
+	kubeconfig string
+	bind       bool
+}
+
+// connect gives where nodes come from, and who binds, which is nobody unless that was asked for. It waits until all nodes
+// have been listed, and all pods where it binds.
+func (c cluster) connect() (nodeSource, *binder, error) {
+	if c.kubeconfig == "" {
+		if c.bind {
+			return nil, nil, errors.New("-bind needs -kubeconfig")
+		}
+		return wholeNodes{}, nil, nil
 	}
+	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Nothing is held back on this side, and both sides speak protobuf, as kube-scheduler's own client does.
+	config.QPS = -1
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return namedNodes{}, err
+		return nil, nil, err
 	}
 	factory := informers.NewSharedInformerFactory(client, 0)
 	nodes := factory.Core().V1().Nodes()
-	informer := nodes.Informer()
+	synced := []cache.InformerSynced{nodes.Informer().HasSynced}
+	var binds *binder
+	if c.bind {
+		binds = &binder{client}
+		synced = append(synced, factory.Core().V1().Pods().Informer().HasSynced)
+	}
 	factory.Start(context.Background().Done())
 	within, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if !cache.WaitForCacheSync(within.Done(), informer.HasSynced) {
-		return namedNodes{}, errors.New("the nodes were not listed within a minute")
+	if !cache.WaitForCacheSync(within.Done(), synced...) {
+		return nil, nil, errors.New("nodes or pods were not listed within a minute")
 	}
-	return namedNodes{lister: nodes.Lister()}, nil
+	return namedNodes{lister: nodes.Lister()}, binds, nil
 }
 
 func (n namedNodes) nodes(args *extenderv1.ExtenderArgs) ([]*v1.Node, error) {

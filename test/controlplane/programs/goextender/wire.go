@@ -38,7 +38,7 @@ func (wholeNodes) keep(result *extenderv1.ExtenderFilterResult, nodes []*v1.Node
 	}
 }
 
-func routes(policy *policy, source nodeSource) http.Handler {
+func routes(policy *policy, source nodeSource, binds *binder) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /filter", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, r, func(args *extenderv1.ExtenderArgs) (any, error) { return filter(policy, source, args) })
@@ -46,6 +46,9 @@ func routes(policy *policy, source nodeSource) http.Handler {
 	mux.HandleFunc("POST /prioritize", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, r, func(args *extenderv1.ExtenderArgs) (any, error) { return prioritize(policy, source, args) })
 	})
+	if binds != nil {
+		mux.HandleFunc("POST /bind", binds.bind)
+	}
 	mux.HandleFunc("GET /usage", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, readUsage()) })
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, "ok") })
 	return mux
