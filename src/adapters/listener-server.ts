@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
-import { createSecureServer, type Http2SecureServer } from "node:http2";
+import { createSecureServer, type Http2SecureServer, type ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
 import type { Log } from "../extender/log.ts";
 import type { Credentials } from "./server-certificate.ts";
 
@@ -49,6 +50,13 @@ const MAX_STREAMS = 100;
  */
 const SESSION_MEMORY = 1024;
 
+/**
+ * Streams that a client may reset: so many at once, and so many more each second. Above Node's 1,000 and 33 the session
+ * ends, and whatever else it carries is lost. Go resets a stream when its reader closes an answer whose end it has not
+ * seen yet, and kube-scheduler closes an answer at the last brace of its JSON (pkg/scheduler/extender.go, v1.37).
+ */
+const RESETS = { streamResetBurst: 10_000, streamResetRate: 1_000 };
+
 /** Dead peers are noticed by TCP keep-alive, asked after this time, in milliseconds. */
 const PROBE_MS = 30_000;
 
@@ -72,11 +80,22 @@ export function tlsServer(credentials: Credentials, limits: ListenerLimits, log:
     rejectUnauthorized: false,
     handshakeTimeout: limits.headersMs,
     maxSessionMemory: SESSION_MEMORY,
+    ...RESETS,
     settings: { initialWindowSize: WINDOW, maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: limits.headerBytes },
   }) as TlsServer;
   server.on("session", (session) => session.setLocalWindowSize(WINDOW));
-  logHandshakes(server, log);
+  server.on("stream", endWithLastByte);
+  logConnections(server, log);
   return limitServer(server, limits);
+}
+
+/**
+ * Lets an answer end in the frame of its last byte. Node's `request` event otherwise keeps every answer open for
+ * trailers, and ends it in a frame of its own, which a client that has read its JSON no longer waits for.
+ */
+function endWithLastByte(stream: ServerHttp2Stream): void {
+  const respond = stream.respond.bind(stream);
+  stream.respond = (headers, options) => respond(headers, { ...options, waitForTrailers: false });
 }
 
 /** Both kinds of server read these as properties; an Http2SecureServer takes them for its HTTP/1.1 side. */
@@ -95,15 +114,21 @@ function limitServer<T extends AnyServer>(server: T, limits: ListenerLimits): T 
 /** Not more than one line of a kind in this time: a port scan is no reason to fill a disk. */
 const QUIET_MS = 10_000;
 
-/** A client that does not trust the certificate, or speaks plain HTTP to a TLS port, is seen nowhere else. */
-function logHandshakes(server: Http2SecureServer, log: Log): void {
+/**
+ * A client that does not trust the certificate, or speaks plain HTTP to a TLS port, or breaks the rules of HTTP/2 so that
+ * its session ends with all that it carries, is seen nowhere else.
+ */
+function logConnections(server: Http2SecureServer, log: Log): void {
   const logged = new Map<string, number>();
-  server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => {
-    const reason = error.code ?? error.message;
+  const warn = (message: string, error: NodeJS.ErrnoException, socket: Pick<Socket, "remoteAddress"> | undefined) => {
+    const reason = error.code?.startsWith("ERR_HTTP2") === false ? error.code : error.message;
+    const kind = `${message}: ${reason}`;
     // Not Date.now(): a clock that is set back would silence the log for as long.
     const now = performance.now();
-    if (reason === "ECONNRESET" || now - (logged.get(reason) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
-    logged.set(reason, now);
-    log("warn", "a TLS handshake failed", { reason, remote: socket.remoteAddress });
-  });
+    if (reason === "ECONNRESET" || now - (logged.get(kind) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
+    logged.set(kind, now);
+    log("warn", message, { reason, remote: socket?.remoteAddress });
+  };
+  server.on("tlsClientError", (error, socket) => warn("a TLS handshake failed", error, socket));
+  server.on("sessionError", (error, session) => warn("an HTTP/2 session broke", error, session.socket));
 }
