@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createStore } from "../cluster/store.ts";
 import { systemTiming } from "../cluster/timing.ts";
-import { trimPod } from "../cluster/trim-pod.ts";
+import { podPathsToKeep, trimPod } from "../cluster/trim-pod.ts";
 import { everyView } from "../policy/view-table.ts";
 import { podPaths } from "./caches.ts";
 
@@ -41,7 +41,7 @@ const POD = {
 describe("a pod as the binder keeps it", () => {
   const store = createStore({
     resource: "pods",
-    paths: podPaths(),
+    paths: podPathsToKeep(podPaths()),
     trim: trimPod,
     timing: systemTiming,
     warn: () => undefined,

@@ -7,8 +7,10 @@ export type Answer = Ok | Failure;
 export interface Ok {
   readonly kind: "ok";
   readonly status: number;
-  /** The object answered; empty for a call that asked for no body. */
+  /** The object answered; empty for a call that asked for no body, or for its bytes. */
   readonly object: JsonObject;
+  /** The body as it came, for a call that asked for that. */
+  readonly bytes?: Uint8Array;
 }
 
 /** What is not a success. `message` is one sentence with method, path and the server's own words, never a credential. */
@@ -46,6 +48,8 @@ export interface Unknown {
 export interface Reply {
   readonly status: number;
   readonly text: string;
+  /** The body of a success in place of its text, where that was asked for. */
+  readonly bytes?: Uint8Array;
   /** The header `Retry-After`. */
   readonly retryAfter?: string | undefined;
 }

@@ -32,6 +32,8 @@ export interface Call {
   readonly within?: number;
   /** True when the status says everything: a success then counts whatever its body is, or however it breaks off. */
   readonly statusOnly?: boolean;
+  /** True when a success is answered with its bytes, which nobody has looked at. */
+  readonly asBytes?: boolean;
 }
 
 /** A request whose answer does not end by itself. */
@@ -89,7 +91,8 @@ export async function connect(source: Source, options: ConnectOptions = {}): Pro
 
 function answerTo({ method, path, statusOnly }: Call, reply: Reply | Unknown): Answer {
   if ("kind" in reply) return reply;
-  const { status } = reply;
+  const { status, bytes } = reply;
+  if (bytes !== undefined) return { kind: "ok", status, object: {}, bytes };
   if (statusOnly === true && status >= 200 && status < 300) return { kind: "ok", status, object: {} };
   return judge(`${method} ${path}`, reply);
 }

@@ -19,6 +19,8 @@ export interface Outgoing {
   readonly within: number;
   /** True when a success is answered as soon as its status is there, without its text. */
   readonly statusOnly?: boolean;
+  /** True when a success is answered with its bytes. */
+  readonly asBytes?: boolean;
   /** Ends the request and whatever is still coming of its answer. */
   readonly signal?: AbortSignal;
 }
@@ -98,7 +100,7 @@ interface Means {
 }
 
 async function askOnce(request: Outgoing, access: Access, { pools, flight }: Means): Promise<Arrival> {
-  const waiting = { flight, statusOnly: request.statusOnly === true };
+  const waiting = { flight, statusOnly: request.statusOnly === true, asBytes: request.asBytes === true };
   const reply = await roundTrip(pools.of(access).calls, optionsOf(request, access), waiting);
   return reply.status < 300 ? reply : { ...reply, text: scrub(reply.text, access) };
 }

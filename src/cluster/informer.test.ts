@@ -83,13 +83,13 @@ describe("an informer on a server with watch lists", () => {
 describe("an informer of many objects", () => {
   it("lists in pages as it is told, also after its version was lost", async () => {
     const cluster = await fakeCluster();
-    for (let i = 0; i < 240; i++) cluster.put(`pod-${i}`);
+    for (let i = 0; i < 1100; i++) cluster.put(`pod-${i}`);
     const { informer } = await follow(cluster, { listing: "pages" });
     await informer.whenSynced;
-    expect(informer.size).toBe(240);
-    cluster.silently(() => cluster.remove("pod-220"));
+    expect(informer.size).toBe(1100);
+    cluster.silently(() => cluster.remove("pod-1020"));
     cluster.send(expired);
-    await expect.poll(() => informer.size).toBe(239);
+    await expect.poll(() => informer.size).toBe(1099);
     const once = ["list", "list", "list", "watch"];
     await expect.poll(() => cluster.asked()).toEqual([...once, ...once]);
   });
@@ -111,7 +111,7 @@ describe("an informer of many objects", () => {
 describe("an informer on a server without watch lists", () => {
   it("lists in pages, then watches from there, and asks for watch lists never again", async () => {
     const cluster = await fakeCluster();
-    for (let i = 0; i < 240; i++) cluster.put(`pod-${i}`);
+    for (let i = 0; i < 1100; i++) cluster.put(`pod-${i}`);
     cluster.fault = ({ query }, answer) => {
       if (!query.has("sendInitialEvents")) return false;
       refuse(answer, 422, "Invalid", "sendInitialEvents is forbidden");
@@ -119,10 +119,10 @@ describe("an informer on a server without watch lists", () => {
     };
     const { informer } = await follow(cluster);
     await informer.whenSynced;
-    expect(informer.size).toBe(240);
+    expect(informer.size).toBe(1100);
     cluster.silently(() => cluster.remove("pod-7"));
     cluster.send(expired);
-    await expect.poll(() => informer.size).toBe(239);
+    await expect.poll(() => informer.size).toBe(1099);
     await expect
       .poll(() => cluster.asked())
       .toEqual(["watch list", "list", "list", "list", "watch", "list", "list", "list", "watch"]);
@@ -130,7 +130,7 @@ describe("an informer on a server without watch lists", () => {
 
   it("lists without pages when a page expired under way", async () => {
     const cluster = await fakeCluster();
-    for (let i = 0; i < 120; i++) cluster.put(`pod-${i}`);
+    for (let i = 0; i < 600; i++) cluster.put(`pod-${i}`);
     cluster.fault = ({ query }, answer) => {
       if (!query.has("sendInitialEvents") && !query.has("continue")) return false;
       refuse(answer, query.has("continue") ? 410 : 400, "Expired");
@@ -138,8 +138,8 @@ describe("an informer on a server without watch lists", () => {
     };
     const { informer } = await follow(cluster);
     await informer.whenSynced;
-    expect(informer.size).toBe(120);
-    expect(cluster.arrived.map(({ query }) => query.get("limit"))).toEqual([null, "100", "100", null]);
+    expect(informer.size).toBe(600);
+    expect(cluster.arrived.map(({ query }) => query.get("limit"))).toEqual([null, "500", "500", null]);
   });
 });
 

@@ -3,7 +3,7 @@ import type { JsonObject } from "../protocol/json.ts";
 import { type Informer, type InformerOptions, startInformer } from "./informer.ts";
 import { CONFIG_MAPS, NODE_LEDGERS, NODES, POD_DISRUPTION_BUDGETS, PODS } from "./resources.ts";
 import { createSharer } from "./share.ts";
-import { trimPod } from "./trim-pod.ts";
+import { podPathsToKeep, trimPod } from "./trim-pod.ts";
 
 /** What is left to choose for a resource whose informer is defined here. */
 export type Following = Pick<InformerOptions, "connection" | "staleAfter" | "timing" | "warn"> & {
@@ -19,7 +19,8 @@ export function podInformer(following: Following): Informer {
   const fieldSelector = "status.phase!=Succeeded,status.phase!=Failed";
   const share = createSharer();
   const trim = (pod: JsonObject) => trimPod(pod, share);
-  return startInformer({ ...following, resource: PODS, fieldSelector, listing: "pages", trim });
+  const paths = podPathsToKeep(following.paths);
+  return startInformer({ ...following, paths, resource: PODS, fieldSelector, listing: "pages", trim });
 }
 
 export function nodeInformer(following: Following): Informer {

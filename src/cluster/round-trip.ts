@@ -8,6 +8,8 @@ export interface Waiting {
   readonly flight: Flight;
   /** True: a success is answered as soon as its status is there, without its text. */
   readonly statusOnly: boolean;
+  /** True: a success is answered with its bytes in place of its text. */
+  readonly asBytes: boolean;
 }
 
 /** An answer. */
@@ -25,7 +27,7 @@ export interface Arrival extends Reply {
 export function roundTrip(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  { flight, statusOnly }: Waiting,
+  { flight, statusOnly, asBytes }: Waiting,
 ): Promise<Arrival> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -34,6 +36,10 @@ export function roundTrip(
     let retryAfter: string | undefined;
     let unfinished = false;
     const finish = (text: string): void => resolve({ status, text, retryAfter, unfinished });
+    const finishWith = (body: Buffer): void => {
+      if (asBytes && status < 300) resolve({ status, text: "", bytes: body, retryAfter, unfinished });
+      else finish(body.toString());
+    };
     flight.whenEnded(() => {
       if (running === undefined) reject(new GivenUp());
       else running.abort(new GivenUp());
@@ -56,7 +62,7 @@ export function roundTrip(
       },
       onResponseEnd() {
         if (unfinished) flight.land();
-        else finish(Buffer.concat(chunks).toString());
+        else finishWith(Buffer.concat(chunks));
       },
       onResponseError(_, error) {
         if (unfinished) flight.land();

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../protocol/json.ts";
-import { cutDown, pathTree } from "../protocol/paths.ts";
+import { cutDown, type PathTree, pathTree } from "../protocol/paths.ts";
 import { type Complaints, complainer, createListeners, type Handler, type Listeners } from "./listeners.ts";
 import { keyOf, metadataText } from "./metadata.ts";
 
@@ -21,6 +21,8 @@ export interface Round {
 
 /** The objects as last heard of, cut down, and whoever listens to them. */
 export interface Store {
+  /** All that {@link Store.put} looks at of an object; undefined where that is the whole object. */
+  readonly wanted: PathTree | undefined;
   /**
    * Takes an object as it is now. One that cannot be read is counted, and what was known under its name stays; the
    * same object in the same version is no news.
@@ -57,6 +59,7 @@ export function createStore(options: StoreOptions): Store {
     }
   };
   return {
+    wanted: options.keep === undefined ? tree : undefined,
     put: (object) =>
       guarded(() => {
         const key = keyOf(object);

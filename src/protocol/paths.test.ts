@@ -61,3 +61,28 @@ test("Fields named like an object's built-in members are own fields or nothing",
   expect(Object.getPrototypeOf(cut)).toBe(Object.prototype);
   expect("polluted" in {}).toBe(false);
 });
+
+test("Of each item of a list only the wanted fields are kept, and items that are no objects stay as they are", () => {
+  const tree = pathTree(["spec.containers[].name", "spec.containers[].resources.limits"]);
+  const kept = [{ name: "a", resources: { limits: { cpu: "1" } } }, {}, null, [{ env: 1 }], 7];
+  const object = node(
+    '{"metadata":{"name":"n"},"spec":{"containers":[{"env":[1],"name":"a","resources":{"limits":{"cpu":"1"},"claims":[]}},{"env":[]},null,[{"env":1}],7]}}',
+  );
+  expect(cutDown(object, tree)).toEqual({ metadata: { name: "n" }, spec: { containers: kept } });
+});
+
+test("What is no list though a list is wanted stays as it is", () => {
+  const object = node('{"metadata":{"name":"n"},"spec":{"containers":{"name":"a","env":[]}}}');
+  expect(cutDown(object, pathTree(["spec.containers[].name"]))).toEqual(object);
+});
+
+test.each([
+  ["a whole list and fields of its items", ["spec.a[].b", "spec.a"]],
+  ["fields of a list's items and the whole list", ["spec.a", "spec.a[].b"]],
+  ["a field of a list's items and of an object", ["spec.a[].b", "spec.a.b"]],
+])("%s make it wanted whole", (_, paths) => {
+  for (const text of ['[{"b":1,"c":2}]', '{"b":1,"c":2}']) {
+    const object = node(`{"metadata":{"name":"n"},"spec":{"a":${text}}}`);
+    expect(cutDown(object, pathTree(paths))).toEqual(object);
+  }
+});

@@ -5,7 +5,10 @@ export interface PathTree {
   readonly branches: readonly Branch[];
 }
 
-/** One wanted field: the whole value, or only what lies `below` where the value is an object. */
+/**
+ * One wanted field: the whole value, or only what lies `below` where the value is an object; for `each`, where it is a
+ * list, only what lies `below` in each item that is an object.
+ */
 export interface Branch {
   readonly key: string;
   /** The key in UTF-8, as it stands in JSON text between its quotes when nothing is escaped. */
@@ -13,16 +16,23 @@ export interface Branch {
   /** The key as JSON text with its colon, such as `"labels":`. */
   readonly prefix: Uint8Array;
   readonly below: PathTree | undefined;
+  readonly each: boolean;
 }
 
 /** A level under construction; undefined stands for the whole value. */
-type Draft = Map<string, Draft | undefined>;
+type Draft = Map<string, Sprout | undefined>;
+
+interface Sprout {
+  readonly below: Draft;
+  readonly each: boolean;
+}
 
 const encoder = new TextEncoder();
 
 /**
- * Turns paths into a tree: `metadata.labels`, or `metadata.labels[a,b]` for some keys of a map. `metadata.name` is always
- * in it, and a path that leads to a value wins over paths into that value.
+ * Turns paths into a tree: `metadata.labels`, `metadata.labels[a,b]` for some keys of a map, or `spec.containers[].name`
+ * for a field of each item of a list. `metadata.name` is always in it, and a path that leads to a value wins over paths
+ * into that value.
  */
 export function pathTree(paths: readonly string[]): PathTree {
   const root: Draft = new Map();
@@ -43,30 +53,38 @@ export function mapPath(map: string, keys: readonly string[]): string {
 
 /** Fields joined by dots, and the keys in brackets behind them, if there are any. */
 function splitPath(path: string): { readonly fields: readonly string[]; readonly keys?: readonly string[] } {
-  const [, map, keys] = /^([^[]+)\[(.*)\]$/.exec(path) ?? [];
+  const [, map, keys] = /^(.+)\[([^[\]]*)\]$/.exec(path) ?? [];
   if (map === undefined || keys === undefined) return { fields: path.split(".") };
   return { fields: map.split("."), keys: keys === "" ? [] : keys.split(",") };
 }
 
 /** Plants the whole value of a path of fields, or no more than some keys of it. */
 function plant(root: Draft, fields: readonly string[], keys: readonly string[] | undefined): void {
-  let level = root;
-  for (const key of keys === undefined ? fields.slice(0, -1) : fields) {
-    if (level.has(key) && level.get(key) === undefined) return;
-    const below: Draft = level.get(key) ?? new Map();
-    level.set(key, below);
-    level = below;
-  }
-  if (keys === undefined) level.set(fields.at(-1) ?? "", undefined);
-  else for (const key of keys) level.set(key, undefined);
+  let level: Draft | undefined = root;
+  for (const field of keys === undefined ? fields.slice(0, -1) : fields) level = level && descend(level, field);
+  if (level === undefined) return;
+  for (const key of keys ?? [fields.at(-1) ?? ""]) level.set(key, undefined);
+}
+
+/** What lies below a field, or below each item of a list; undefined where all of it is wanted. */
+function descend(level: Draft, field: string): Draft | undefined {
+  const each = field.endsWith("[]");
+  const key = each ? field.slice(0, -2) : field;
+  const known = level.get(key);
+  // Wanted both as an object and as a list: whoever reads it will see which it is.
+  const whole = known === undefined ? level.has(key) : known.each !== each;
+  const sprout = whole ? undefined : (known ?? { below: new Map(), each });
+  level.set(key, sprout);
+  return sprout?.below;
 }
 
 function grow(draft: Draft): PathTree {
-  const branches = [...draft].map(([key, below]) => ({
+  const branches = [...draft].map(([key, sprout]) => ({
     key,
     name: encoder.encode(key),
     prefix: encoder.encode(`${JSON.stringify(key)}:`),
-    below: below && grow(below),
+    below: sprout && grow(sprout.below),
+    each: sprout?.each === true,
   }));
   return { branches };
 }
@@ -79,11 +97,16 @@ function grow(draft: Draft): PathTree {
  */
 export function cutDown(object: JsonObject, tree: PathTree): JsonObject {
   const kept: [string, Json][] = [];
-  for (const { key, below } of tree.branches) {
-    const value = field(object, key);
-    if (value === undefined) continue;
-    kept.push([key, below !== undefined && isObject(value) ? cutDown(value, below) : value]);
+  for (const branch of tree.branches) {
+    const value = field(object, branch.key);
+    if (value !== undefined) kept.push([branch.key, cutValue(value, branch)]);
   }
   // fromEntries defines own properties, also for a key such as __proto__.
   return Object.fromEntries(kept);
+}
+
+function cutValue(value: Json, { below, each }: Branch): Json {
+  if (below === undefined) return value;
+  if (each && Array.isArray(value)) return value.map((item: Json) => (isObject(item) ? cutDown(item, below) : item));
+  return !each && isObject(value) ? cutDown(value, below) : value;
 }

@@ -1,7 +1,18 @@
 import type { JsonObject } from "./json.ts";
 import type { Branch, PathTree } from "./paths.ts";
 import { keyText, parseText, readKey } from "./read.ts";
-import { CLOSE_BRACE, COMMA, type Cursor, enter, next, OPEN_BRACE, peek, skipValue } from "./scan.ts";
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  type Cursor,
+  enter,
+  next,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  peek,
+  skipValue,
+} from "./scan.ts";
 
 /** Bytes under construction. One scratch serves all nodes of a request, one after the other. */
 export interface Scratch {
@@ -42,17 +53,34 @@ function copyWanted(cursor: Cursor, tree: PathTree, out: Scratch): void {
     putByte(out, separator);
     separator = COMMA;
     put(out, branch.prefix, 0, branch.prefix.length);
-    copyValue(cursor, branch.below, out);
+    copyValue(cursor, branch, out);
   }
   if (separator === OPEN_BRACE) putByte(out, OPEN_BRACE);
   putByte(out, CLOSE_BRACE);
 }
 
-function copyValue(cursor: Cursor, below: PathTree | undefined, out: Scratch): void {
-  if (below !== undefined && peek(cursor) === OPEN_BRACE) {
-    copyWanted(cursor, below, out);
+function copyValue(cursor: Cursor, { below, each }: Branch, out: Scratch): void {
+  if (below !== undefined && peek(cursor) === (each ? OPEN_BRACKET : OPEN_BRACE)) {
+    if (each) copyItems(cursor, below, out);
+    else copyWanted(cursor, below, out);
     return;
   }
+  copyWhole(cursor, out);
+}
+
+function copyItems(cursor: Cursor, tree: PathTree, out: Scratch): void {
+  let separator = OPEN_BRACKET;
+  for (let more = enter(cursor, CLOSE_BRACKET); more; more = next(cursor, CLOSE_BRACKET)) {
+    putByte(out, separator);
+    separator = COMMA;
+    if (peek(cursor) === OPEN_BRACE) copyWanted(cursor, tree, out);
+    else copyWhole(cursor, out);
+  }
+  if (separator === OPEN_BRACKET) putByte(out, OPEN_BRACKET);
+  putByte(out, CLOSE_BRACKET);
+}
+
+function copyWhole(cursor: Cursor, out: Scratch): void {
   const start = cursor.at;
   skipValue(cursor);
   put(out, cursor.bytes, start, cursor.at);

@@ -8,6 +8,7 @@ export const wantedTree = fc
     ...["metadata.labels", "metadata.annotations", "spec.taints", "status.allocatable", "status.allocatable.cpu"],
     ...["status", "a", "é", "__proto__.a", "metadata.__proto__", "spec.constructor.name"],
     ...["metadata.labels[name,é,__proto__]", "metadata.annotations[]", "status.allocatable[cpu,name]"],
+    ...["spec.taints[].name", "metadata.labels[].é", "status.allocatable[].cpu", "a[].a"],
   ])
   .map(pathTree);
 
