@@ -1,6 +1,6 @@
 import type { JsonObject } from "../protocol/json.ts";
 import type { FleetFacts } from "./facts.ts";
-import { type Lookup, Unreadable, type View } from "./view.ts";
+import { type Lookup, Unreadable, type View, type Views } from "./view.ts";
 
 /** Reads views from an object of the Kubernetes API, or from whatever else they are read from. */
 export function objectLookup(object: JsonObject, now: number): Lookup {
@@ -15,4 +15,20 @@ export function fleetLookup(facts: FleetFacts): Lookup {
     if (!read.has(view)) read.set(view, objectLookup(facts as unknown as JsonObject, 0)(view));
     return read.get(view) as T | Unreadable;
   };
+}
+
+/** What one plugin reads, by the names it gives its views. */
+export type Facts = Record<string, unknown>;
+
+/** The facts of some views, or the first that cannot be read. */
+export function gather(views: Views, lookup: Lookup): Facts | Unreadable {
+  const facts: Facts = {};
+  for (const key in views) {
+    const view = views[key];
+    if (!view) continue;
+    const value = lookup(view);
+    if (value instanceof Unreadable) return value;
+    facts[key] = value;
+  }
+  return facts;
 }

@@ -1,7 +1,8 @@
 import { eachOnce } from "./each-once.ts";
+import { type Facts, gather } from "./lookup.ts";
 import type { AnyPlugin, Judge, RawScore, Rejection } from "./plugin.ts";
 import type { Policy, PolicyPlugin } from "./policy.ts";
-import { type Lookup, Unreadable, type Views } from "./view.ts";
+import { type Lookup, Unreadable } from "./view.ts";
 
 /** A plugin's refusal of one node. */
 export interface Refusal extends Rejection {
@@ -30,6 +31,8 @@ export interface Cycle {
    * several nodes is judged once.
    */
   rows(nodes: readonly Lookup[]): Row[];
+  /** The row of one node alone, from what each of the policy's plugins reads of it, in their order. */
+  row(facts: readonly (Facts | Unreadable)[]): Row;
   /** Everything each plugin saw and thought, for each node. */
   explain(nodes: readonly Lookup[]): Finding[][];
 }
@@ -73,11 +76,10 @@ export function prepare(policy: Policy, pod: Lookup, around: Lookup): Cycle | Po
   return {
     filter: (node) => filterNode(seats, node),
     rows: (nodes) => judgeNodes(seats, nodes),
+    row: (facts) => judgeAlone(seats, facts),
     explain: (nodes) => explainNodes(seats, nodes),
   };
 }
-
-type Facts = Record<string, unknown>;
 
 interface Seat {
   readonly plugin: PolicyPlugin;
@@ -121,6 +123,14 @@ function judgeNodes(seats: readonly Seat[], nodes: readonly Lookup[]): Row[] {
   }
   let next = 0;
   return judged.map((each) => ("refusal" in each ? each : (rows[next++] as Row)));
+}
+
+function judgeAlone(seats: readonly Seat[], facts: readonly (Facts | Unreadable)[]): Row {
+  for (const [at, seat] of seats.entries()) {
+    const verdict = ask(seat, facts[at] as Facts);
+    if (verdict) return { refusal: { plugin: seat.plugin.spec.name, ...verdict } };
+  }
+  return { scores: seats.flatMap((seat, at) => (scores(seat) ? [scoreNodes(seat, [facts[at] as Facts])[0]] : [])) };
 }
 
 /** Rows of nodes that nobody refused, from what each seat has read of them. */
@@ -173,19 +183,6 @@ function rejectionOf({ reason, reasons, unresolvable }: Rejection): Rejection {
 
 function scores(seat: Seat): boolean {
   return seat.plugin.spec.scale !== undefined;
-}
-
-/** The facts of some views, or the first that cannot be read. */
-function gather(views: Views, lookup: Lookup): Facts | Unreadable {
-  const facts: Facts = {};
-  for (const key in views) {
-    const view = views[key];
-    if (!view) continue;
-    const value = lookup(view);
-    if (value instanceof Unreadable) return value;
-    facts[key] = value;
-  }
-  return facts;
 }
 
 function blame<T>(spec: AnyPlugin, work: () => T): T {

@@ -1,6 +1,5 @@
 import type { PlacedNode, PlacedPod } from "../placement/model.ts";
 import { createNodeUsage, type PodUsage, podUsage, type RunningUsage } from "../placement/node-usage.ts";
-import type { View } from "../policy/view.ts";
 import { field } from "../protocol/json.ts";
 import { inTurns } from "./sampling.ts";
 
@@ -13,6 +12,8 @@ export interface NodeEntry {
   readonly node?: PlacedNode;
   /** Changes with every change of the node and of the pods on it; never repeats. */
   readonly generation: number;
+  /** Changes with every change of the node itself; never repeats. */
+  readonly version: number;
   /** What its pods take, assumed ones included. */
   readonly usage: RunningUsage;
   readonly pods: ReadonlyMap<string, PodEntry>;
@@ -24,7 +25,7 @@ export interface NodeEntry {
 export interface ReadFacts {
   /** When the first of them was read, in milliseconds since 1970. */
   readonly since: number;
-  readonly values: Map<View<unknown>, unknown>;
+  readonly values: Map<object, unknown>;
 }
 
 /** A known node. */
@@ -135,17 +136,26 @@ function createShelf() {
     const known = entries.get(name);
     if (known !== undefined) return known;
     const slot = free.pop() ?? entries.size;
-    const entry = { name, slot, generation: 0, usage: createNodeUsage(), pods: new Map(), facts: noFacts() };
+    const entry = {
+      name,
+      slot,
+      generation: 0,
+      version: 0,
+      usage: createNodeUsage(),
+      pods: new Map(),
+      facts: noFacts(),
+    };
     entries.set(name, entry);
     return entry;
   };
   const change = (name: string, edit: (entry: Entry) => void): void => {
     const entry = open(name);
-    const [known, zone] = [entry.node !== undefined, zoneOf(entry)];
+    const [before, zone] = [entry.node, zoneOf(entry)];
     edit(entry);
     generations += 1;
     entry.generation = generations;
-    if (known !== (entry.node !== undefined) || zone !== zoneOf(entry)) list = undefined;
+    if (entry.node !== before) entry.version = generations;
+    if ((before === undefined) !== (entry.node === undefined) || zone !== zoneOf(entry)) list = undefined;
     if (entry.node !== undefined || entry.pods.size > 0) return;
     entries.delete(name);
     free.push(entry.slot);
