@@ -5,6 +5,7 @@ import { deviceAssignedEvent, scheduledEvent } from "../../src/binder/events.ts"
 import { type EventDraft, eventObject } from "../../src/cluster/event-object.ts";
 import { assignmentAnnotations } from "../../src/placement/gpushare.ts";
 import type { JsonObject } from "../../src/protocol/json.ts";
+import { startAsker } from "../controlplane/asker.ts";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import { ACCOUNT, NAMESPACE, startBinder } from "../e2e/binder.ts";
 import { MEMORY, type Target } from "./binder-targets.ts";
@@ -48,27 +49,17 @@ export const bare: StartArm = async (plane) => {
   };
 };
 
-/** The binder, asked as kube-scheduler asks: over one HTTP/2 connection with a client certificate. */
+/** The binder, asked by a client of Go as kube-scheduler has it, over HTTP/2 with a client certificate. */
 export const binder: StartArm = async (plane) => {
   const running = await startBinder(plane, { name: `binder-${crypto.randomUUID()}`, configuration: CONFIGURATION });
   const text = (key: string) => Buffer.from(String(running.tlsConfig[key]), "base64").toString();
-  const agent = new Agent({
-    connections: 1,
-    allowH2: true,
-    pipelining: 100,
-    connect: { ca: text("caData"), cert: text("certData"), key: text("keyData") },
+  const asker = await startAsker({
+    url: `${running.url}/${PROFILE}/bind`,
+    ca: text("caData"),
+    cert: text("certData"),
+    key: text("keyData"),
+    folder: plane.folder,
   });
-  const ask = async (body: JsonObject): Promise<string> => {
-    const answer = await agent.request({
-      origin: running.url,
-      path: `/${PROFILE}/bind`,
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(body),
-    });
-    const text = await answer.body.text();
-    return answer.statusCode === 200 ? String(JSON.parse(text).Error ?? "") : text;
-  };
   let expected = 0;
   return {
     name: "binder",
@@ -76,7 +67,7 @@ export const binder: StartArm = async (plane) => {
     async bind(target) {
       const body = { PodName: target.name, PodNamespace: target.namespace, PodUID: target.uid, Node: target.node };
       // kube-scheduler tries again, too: on a busy machine an answer of the API server may be late.
-      for (let tries = 0, said = await ask(body); said !== ""; said = await ask(body)) {
+      for (let tries = 0, said = await asker.bind(body); said !== ""; said = await asker.bind(body)) {
         if (++tries === 5) throw new Error(`${target.name} was not bound: ${said}`);
       }
       if (target.kind === "device") expected++;
@@ -87,7 +78,7 @@ export const binder: StartArm = async (plane) => {
       }
     },
     async stop() {
-      await agent.close();
+      await asker.stop();
       await running.stop();
     },
   };

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { IncomingMessage } from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
 import { request } from "node:https";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import type { Pod } from "../controlplane/objects.ts";
@@ -11,7 +11,7 @@ export interface BoundWatch {
   /**
    * Settles when so many are bound.
    *
-   * @throws {Error} when the watch ends, or none more is bound for a minute; with what a pod waits for
+   * @throws {Error} when none more is bound for a minute, with what a pod waits for
    */
   reached(count: number): Promise<void>;
   stop(): void;
@@ -23,49 +23,59 @@ const STALLED_MS = 60_000;
 /**
  * Begins to follow them. Each bound pod is one line of metadata, once: less work for the machine that is measured than
  * asking kube-scheduler for its metrics again and again, and true where a Binding took effect and its answer was lost.
+ *
+ * @param hear told the name of each
  */
-export async function watchBound(plane: ControlPlane): Promise<BoundWatch> {
+export async function watchBound(plane: ControlPlane, hear?: (name: string) => void): Promise<BoundWatch> {
+  const at: number[] = [];
+  const seen = new Set<string>();
+  const hearers = new Set<() => void>();
+  let asked: ClientRequest;
+  let ended = false;
+  const take = (line: string): void => {
+    const uid = /"uid":"([^"]+)"/.exec(line)?.[1];
+    if (uid === undefined || seen.has(uid) || !line.startsWith('{"type":"ADDED"')) return;
+    seen.add(uid);
+    at.push(performance.now());
+    hear?.(/"name":"([^"]+)"/.exec(line)?.[1] ?? "");
+    for (const tell of hearers) tell();
+  };
+  // The API server ends watches that cannot keep up, as on a busy machine. The next begins with all that are bound.
+  const open = async (): Promise<void> => {
+    asked = ask(plane);
+    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    if (answer.statusCode !== 200) throw new Error(`the watch of bound pods was answered ${answer.statusCode}`);
+    onLines(answer, take);
+    answer.once("close", () => void (ended || open().catch(() => undefined)));
+  };
+  await open();
+  return {
+    at,
+    async reached(count) {
+      while (at.length < count) {
+        const before = at.length;
+        await nextChange(hearers);
+        if (at.length === before) throw new Error(await stalled(plane, before, count));
+      }
+    },
+    stop() {
+      ended = true;
+      asked.destroy();
+    },
+  };
+}
+
+function ask(plane: ControlPlane): ClientRequest {
   const url = new URL("/api/v1/namespaces/default/pods?watch=true&fieldSelector=spec.nodeName!%3D", plane.url);
   const headers = {
     Accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
     Authorization: `Bearer ${plane.adminToken}`,
   };
   const asked = request(url, { ca: plane.caPem, agent: false, headers });
-  asked.end();
-  const [answer] = (await once(asked, "response")) as [IncomingMessage];
-  if (answer.statusCode !== 200) throw new Error(`the watch of bound pods was answered ${answer.statusCode}`);
-  const at: number[] = [];
-  const hearers = new Set<() => void>();
-  let ended = false;
-  const tell = (): void => {
-    for (const hear of hearers) hear();
-  };
-  const end = (): void => {
-    ended = true;
-    tell();
-  };
-  onLines(answer, (line) => {
-    if (!line.startsWith('{"type":"ADDED"')) return;
-    at.push(performance.now());
-    tell();
-  });
-  answer.on("close", end);
   // What breaks it is told by its end.
-  answer.on("error", () => undefined);
   asked.on("error", () => undefined);
-  const next = (): Promise<void> => nextChange(hearers);
-  return {
-    at,
-    async reached(count) {
-      while (at.length < count) {
-        const before = at.length;
-        await next();
-        if (ended) throw new Error(`the watch of bound pods ended at ${at.length} of ${count} pods`);
-        if (at.length === before) throw new Error(await stalled(plane, before, count));
-      }
-    },
-    stop: () => void asked.destroy(),
-  };
+  asked.end();
+  return asked;
 }
 
 /** Settles at the next change, or when there was none for too long. */
@@ -83,6 +93,7 @@ function nextChange(hearers: Set<() => void>): Promise<void> {
 
 function onLines(from: IncomingMessage, hear: (line: string) => void): void {
   let rest = "";
+  from.on("error", () => undefined);
   from.setEncoding("utf8").on("data", (text: string) => {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { JsonObject } from "../../src/protocol/json.ts";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import { startGoExtender } from "../controlplane/goextender.ts";
-import { startBinder } from "../e2e/binder.ts";
+import { type RunningBinder, startBinder } from "../e2e/binder.ts";
 import { type RunningFunction, startOnNode } from "../e2e/function.ts";
 import { startDelayProxy } from "./delay-proxy.ts";
 import { goPolicy, prices, REQUIRED } from "./scenario.ts";
@@ -65,7 +65,7 @@ const LOCAL = [
   { name: "GpuMemory" },
 ] as const;
 
-const FAR = { name: "NearPartner", args: { farthest: 1_000 } };
+const FAR = { name: "NearPartner", whenAway: "skip", args: { farthest: 1_000 } };
 
 /** Milliseconds to the function and back. */
 const AWAY = 25;
@@ -89,9 +89,33 @@ export const relayShadow: RelayRival = {
 
 async function startRelay(
   plane: ControlPlane,
-  profile: string,
+  profile: RelayProfile,
   env: Readonly<Record<string, string>> = {},
 ): Promise<RelayArm> {
+  const fn = await startRelayFunction(plane);
+  const caFile = join(plane.folder, "function-ca.crt");
+  await writeFile(caFile, plane.caPem);
+  const profiles = env["BERTH_SHADOW_PROFILE"] === undefined ? profile : `${profile},trial`;
+  const { binder, extenders } = await startRelayBinder(plane, {
+    profile,
+    env: { BERTH_FUNCTION_URL: fn.url, BERTH_FUNCTION_CA: caFile, BERTH_FUNCTION_PROFILES: profiles, ...env },
+  });
+  return {
+    extenders,
+    pid: binder.process.pid,
+    metrics: async () => (await binder.get("/metrics")).text,
+    async stop() {
+      await binder.stop();
+      await fn.stop();
+    },
+  };
+}
+
+/** All plugins known to the binder, or one that only the function has besides. */
+export type RelayProfile = "default" | "far";
+
+/** The function, 25 ms away. */
+export async function startRelayFunction(plane: ControlPlane): Promise<Pick<RunningFunction, "url" | "stop">> {
   const fn = await startOnNode(plane, {
     configuration: {
       profiles: [
@@ -106,34 +130,30 @@ async function startRelay(
     plugins: join(import.meta.dirname, "..", "..", "examples", "custom-plugin", "plugins.ts"),
   });
   const proxy = await startDelayProxy({ port: portOf(fn), roundTripMs: AWAY });
-  const caFile = join(plane.folder, "function-ca.crt");
-  await writeFile(caFile, plane.caPem);
-  const profiles = env["BERTH_SHADOW_PROFILE"] === undefined ? profile : `${profile},trial`;
+  return {
+    url: `https://127.0.0.1:${proxy.port}`,
+    async stop() {
+      await proxy.stop();
+      await fn.stop();
+    },
+  };
+}
+
+/** The binder, and the entry by which kube-scheduler asks it: all verbs, by names. */
+export async function startRelayBinder(
+  plane: ControlPlane,
+  { profile, env }: { readonly profile: RelayProfile; readonly env: Readonly<Record<string, string>> },
+): Promise<{ readonly binder: RunningBinder; readonly extenders: readonly JsonObject[] }> {
   const binder = await startBinder(plane, {
     name: `relay-${crypto.randomUUID()}`,
     configuration: {
       profiles: [{ name: "own", plugins: [] }],
       callers: [{ name: "scheduler", credentials: [{ certificate: "kube-scheduler" }], profiles: [profile] }],
     },
-    env: {
-      BERTH_FUNCTION_URL: `https://127.0.0.1:${proxy.port}`,
-      BERTH_FUNCTION_TOKEN: TOKEN,
-      BERTH_FUNCTION_CA: caFile,
-      BERTH_FUNCTION_PROFILES: profiles,
-      ...env,
-    },
+    env: { BERTH_FUNCTION_TOKEN: TOKEN, BERTH_FUNCTION_PROFILES: profile, ...env },
   });
   const verbs = { filterVerb: "filter", prioritizeVerb: "prioritize", preemptVerb: "preempt", bindVerb: "bind" };
-  return {
-    extenders: [{ ...byNames(`${binder.url}/${profile}`, binder.tlsConfig), ...verbs }],
-    pid: binder.process.pid,
-    metrics: async () => (await binder.get("/metrics")).text,
-    async stop() {
-      await binder.stop();
-      await proxy.stop();
-      await fn.stop();
-    },
-  };
+  return { binder, extenders: [{ ...byNames(`${binder.url}/${profile}`, binder.tlsConfig), ...verbs }] };
 }
 
 function portOf({ url }: RunningFunction): number {

@@ -90,7 +90,7 @@ export function podOf(pods: Pods, index: number): Pod {
   const kind = pods === "5 templates" ? index % 5 : index;
   return buildPod({
     name: `relay-${index}`,
-    cpu: `${10 + kind}m`,
+    cpu: `${10 + (kind % 2_000)}m`,
     memory: "32Mi",
     labels: { app: `app-${kind}`, "example.com/partner": kind % 2 === 0 ? "acquirer" : "carrier" },
   });

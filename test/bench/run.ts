@@ -3,6 +3,7 @@ import { benchBinds, benchCache } from "./binder-run.ts";
 import { type Choice, readChoice } from "./choice.ts";
 import { benchDirect } from "./direct-run.ts";
 import { type Case, measure } from "./measure.ts";
+import { benchOutage } from "./outage-run.ts";
 import { writeFigures } from "./page.ts";
 import { benchQuiet } from "./quiet-run.ts";
 import { benchRelay } from "./relay-run.ts";
@@ -77,6 +78,7 @@ const SUBJECTS = new Map<string, (choice: Choice) => Promise<boolean>>([
   ["binder", benchBinds],
   ["direct", benchDirect],
   ["relay", benchRelay],
+  ["outage", benchOutage],
   ["cache", benchCache],
   ["scheduler", benchScheduler],
   ["quiet", benchQuiet],

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../src/protocol/json.ts";
+import { DEFAULT_PLUGINS } from "../../src/scheduler/policies.ts";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import { schedulerVersions } from "../controlplane/programs.ts";
 import { startScheduler } from "../controlplane/scheduler.ts";
@@ -13,32 +13,21 @@ export interface Arm {
 /** Starts a scheduler under the name that pods give. */
 export type StartArm = (plane: ControlPlane, schedulerName: string) => Promise<Arm>;
 
-/** The plugins of both, with kube-scheduler's default weights; every other one of kube-scheduler's is off. */
-const PLUGINS: readonly JsonObject[] = [
-  { name: "NodeName" },
-  { name: "NodeUnschedulable" },
-  { name: "TaintToleration", weight: 3 },
-  { name: "NodeAffinity", weight: 2 },
-  { name: "NodePorts" },
-  { name: "NodeResourcesFit", weight: 1 },
-  { name: "NodeResourcesBalancedAllocation", weight: 1 },
-];
-
-/** `berth schedule` in informer mode. */
+/** `berth schedule` in informer mode, with its default plugins. */
 export const berth: StartArm = async (plane, schedulerName) => {
   const running = await startBerth(plane, {
     name: `berth-${schedulerName}`,
     schedulerName,
-    plugins: PLUGINS,
+    plugins: DEFAULT_PLUGINS.map((plugin) => ({ ...plugin })),
     kubeconfig: await plane.kubeconfig("admin"),
   });
   return { pid: running.process.pid, stop: running.stop };
 };
 
-/** kube-scheduler, with `qps: 5000`, the same plugins and the same sampling. */
+/** kube-scheduler, with `qps: 5000` and the same sampling; every plugin of its own that is not among those is off. */
 export const kubeScheduler: StartArm = async (plane, schedulerName) => {
   const own = ["PrioritySort", "SchedulingGates", "DefaultBinder"].map((name) => ({ name }));
-  const plugins = { multiPoint: { disabled: [{ name: "*" }], enabled: [...own, ...PLUGINS] } };
+  const plugins = { multiPoint: { disabled: [{ name: "*" }], enabled: [...own, ...DEFAULT_PLUGINS] } };
   const version = schedulerVersions.at(-1) ?? "";
   return startScheduler(plane, { version, qps: 5_000, config: { profiles: [{ schedulerName, plugins }] } });
 };

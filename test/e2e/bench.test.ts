@@ -86,3 +86,11 @@ await gated(
     }, 300_000);
   },
 );
+
+await gated("the benchmark of a function that fails", controlPlanePrograms([apiServerVersion]), () => {
+  it("places pods while the function is away, and finds no decision by a version that nobody served", async () => {
+    const stdout = await bench(["outage", "--smoke"], 280_000);
+    expect(stdout.split("was killed")).toHaveLength(3);
+    expect(stdout.match(/ [1-9]\d* decisions, 0 by a version that nobody served, 0 that mixed/g)).toHaveLength(2);
+  }, 300_000);
+});

@@ -8,11 +8,10 @@ import { apiServerVersion, controlPlanePrograms, requirePrograms } from "../cont
 import { startScheduler } from "../controlplane/scheduler.ts";
 import { applyInfra } from "./binder.ts";
 import { type CustomPlugin, startCustomPlugin } from "./custom-plugin.ts";
-import type { FunctionFault } from "./function-proxy.ts";
+import { FUNCTION_FAULTS, OTHER_VERSION } from "./function-faults.ts";
 import { nextName, placed, plainNode } from "./scheduling.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
-const OTHER_VERSION = "feedfacefeed";
 
 let plane: ControlPlane;
 let relay: CustomPlugin;
@@ -48,31 +47,19 @@ async function policyOf(pod: Pod): Promise<string | undefined> {
   return (await plane.api.get<Pod>(pod)).metadata.annotations?.["berth.dev/policy"];
 }
 
-let answers = 0;
-const byTurns: FunctionFault = {
-  change: (answer) => (answers++ % 2 === 0 ? { ...answer, version: OTHER_VERSION } : answer),
-};
-
 const isAway = async () => /^berth_function_away 1$/m.test((await relay.binder.get("/metrics")).text);
 
 describe("A function that fails in mid-load", () => {
-  test.each<[string, FunctionFault, "away" | "there"]>([
-    ["was killed", "killed", "away"],
-    ["answers after ten seconds", { late: 10_000 }, "away"],
-    ["answers 500", { status: 500, text: '{"error":"internal error"}' }, "away"],
-    ["answers garbage", { status: 200, text: "<html>Bad gateway</html>" }, "away"],
-    ["speaks an older protocol", { change: (answer) => ({ ...answer, protocol: 0 }) }, "away"],
-    ["answers by two versions by turns", byTurns, "there"],
-  ])(
+  test.each(FUNCTION_FAULTS.map((each) => [each.told, each] as const))(
     "and %s: pods go on being placed by a version that it served, and it is used again once it is back",
-    async (_, fault, expected) => {
-      relay.proxy.fault = fault;
+    async (_, { fault, away }) => {
+      relay.proxy.fault = fault();
       const pods = await Promise.all(Array.from({ length: 6 }, () => plane.api.create(unlike("acquirer"))));
       for (const pod of pods) {
         await placed(plane, pod);
         expect(served).toContain(await policyOf(pod));
       }
-      if (expected === "away") {
+      if (away) {
         await eventually("nobody waits for it any more", async () => {
           await placed(plane, await plane.api.create(unlike("acquirer")));
           return isAway();
