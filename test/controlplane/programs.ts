@@ -27,6 +27,7 @@ const recipes = {
   answers: { folder: "answers", minutes: 1 },
   plugins: { folder: "plugins", minutes: 2 },
   oracle: { folder: "oracle", minutes: 1 },
+  asker: { folder: "asker", minutes: 1 },
   goextender: { folder: "goextender", minutes: 1 },
   "goextender-jsonv2": { folder: "goextender", env: { GOEXPERIMENT: "jsonv2" }, minutes: 3 },
 } as const satisfies Record<string, Recipe>;
