@@ -37,6 +37,7 @@ const RUN_ELSEWHERE: Readonly<Record<string, readonly [file: string, proof: stri
   "npm run bench": ["test/e2e/bench.test.ts", '["--smoke"]'],
   "npm run bench -- scheduler": ["test/e2e/bench.test.ts", '["scheduler", "--smoke"]'],
   "npm run bench -- relay": ["test/e2e/bench.test.ts", '["relay", "--smoke"]'],
+  "npm run bench -- outage": ["test/e2e/bench.test.ts", '["outage", "--smoke"]'],
   "npm run bench -- direct": ["test/e2e/bench.test.ts", '["direct", "--smoke"]'],
   "npm run bench -- binder": ["test/e2e/bench.test.ts", '["binder", "--smoke"]'],
   "npm run bench -- cache": ["test/e2e/bench.test.ts", '["cache", "--smoke"]'],
