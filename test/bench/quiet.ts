@@ -6,6 +6,8 @@ import { startScheduler } from "../controlplane/scheduler.ts";
 import { allVerbs, createGpuNodes, gpuPod, type RunningBinder } from "../e2e/binder.ts";
 import { profiles } from "../e2e/scheduling.ts";
 import { inParallel } from "./binder-targets.ts";
+import { watchBound } from "./bound.ts";
+import { usageOf } from "./usage.ts";
 
 /** How many of everything a run has. */
 export interface QuietSize {
@@ -14,17 +16,32 @@ export interface QuietSize {
   readonly pending: number;
   /** New pods whose rate is measured. */
   readonly pods: number;
+  /** So often each pod that waits has been tried, on average, before anything is measured. */
+  readonly tries: Readonly<Record<Setting, number>>;
 }
 
 /** How a kube-scheduler is set: as the documentation says, or as it comes. */
 export type Setting = "tuned" | "default";
 
-/** The setting of a run, and whether pods wait and others report their status meanwhile. */
+/** What goes on meanwhile: nothing, pods' statuses change, or they do and others wait refused. */
+export type Around = "calm" | "reports" | "noisy";
+
+/** What a run is like. */
 export interface QuietRun {
   readonly version: string;
   readonly setting: Setting;
-  readonly noisy: boolean;
+  readonly around: Around;
   readonly size: QuietSize;
+}
+
+/** What a run gave. */
+export interface QuietFigures {
+  /** New pods placed per second. */
+  readonly rate: number;
+  /** Pods that wait tried again, per second, while new ones were placed. */
+  readonly retries: number;
+  /** CPU of the binder per new pod, in milliseconds. */
+  readonly binderMs: number;
 }
 
 /** Updates of pods' statuses in a second, as kubelets would write them. */
@@ -40,9 +57,12 @@ export function createQuietNodes(plane: ControlPlane, { nodes }: QuietSize): Pro
   return createGpuNodes(plane, names, { count: 2, each: CARD });
 }
 
-/** New pods placed per second by a kube-scheduler of its own, in a cluster where it is noisy or not. */
-export async function measureQuiet(plane: ControlPlane, binder: RunningBinder, run: QuietRun): Promise<number> {
-  const { version, setting, noisy, size } = run;
+/** Measures new pods placed by a kube-scheduler of its own. */
+export async function measureQuiet(
+  plane: ControlPlane,
+  binder: RunningBinder,
+  { version, setting, around, size }: QuietRun,
+): Promise<QuietFigures> {
   const tuned = setting === "tuned";
   const scheduler = await startScheduler(plane, {
     version,
@@ -55,14 +75,15 @@ export async function measureQuiet(plane: ControlPlane, binder: RunningBinder, r
     },
   });
   try {
-    await place(plane, "warm", Math.ceil(size.pods / 10));
-    const noise = noisy ? await makeNoise(plane, size.pending) : undefined;
+    const warm = Math.ceil(size.pods / 10);
+    await place(plane, { name: "warm", count: warm, before: 0 });
+    const reports = around === "calm" ? undefined : await startReporting(plane);
     try {
-      const started = performance.now();
-      await place(plane, "new", size.pods);
-      return size.pods / ((performance.now() - started) / 1000);
+      if (around === "noisy") await waitRefused(plane, binder, { pending: size.pending, tries: size.tries[setting] });
+      const fresh = { name: "new", count: size.pods, before: warm + (reports === undefined ? 0 : REPORTING) };
+      return await figuresOf(binder, size.pods, () => place(plane, fresh));
     } finally {
-      await noise?.stop();
+      await reports?.stop();
     }
   } finally {
     await scheduler.stop();
@@ -71,37 +92,63 @@ export async function measureQuiet(plane: ControlPlane, binder: RunningBinder, r
   }
 }
 
-async function place(plane: ControlPlane, name: string, count: number): Promise<void> {
-  const pods = Array.from({ length: count }, (_, index) => gpuPod(`${name}-${index}`, 1, { labels: { batch: name } }));
-  await inParallel(pods, 24, (pod) => plane.api.create(pod));
-  const done = async () => {
-    const waiting = await plane.api.list<Pod>({
-      ...TYPE,
-      labelSelector: `batch=${name}`,
-      fieldSelector: "spec.nodeName=",
-    });
-    return waiting.length === 0;
+async function figuresOf(binder: RunningBinder, pods: number, work: () => Promise<unknown>): Promise<QuietFigures> {
+  const take = async () => ({
+    asked: await filtersAsked(binder),
+    cpuMs: (await usageOf(binder.process.pid)).cpuMs,
+    at: performance.now(),
+  });
+  const before = await take();
+  await work();
+  const after = await take();
+  const seconds = (after.at - before.at) / 1000;
+  return {
+    rate: pods / seconds,
+    retries: Math.max(0, after.asked - before.asked - pods) / seconds,
+    binderMs: (after.cpuMs - before.cpuMs) / pods,
   };
-  await eventually(`${count} pods are placed`, done, { within: 300_000, every: 50 });
 }
 
-/** Pods that no device is large enough for, and pods that run and say so again and again. */
-async function makeNoise(plane: ControlPlane, pending: number): Promise<{ stop(): Promise<void> }> {
-  const { api } = plane;
+/** How many pods the binder was asked to find nodes for so far. */
+async function filtersAsked(binder: RunningBinder): Promise<number> {
+  const { text } = await binder.get("/metrics");
+  return Number(/^berth_requests_total\{verb="filter",outcome="decided"\} (\d+)$/m.exec(text)?.[1] ?? 0);
+}
+
+/** Watched and not asked for again and again: what a list takes would grow with the pods that wait. */
+async function place(
+  plane: ControlPlane,
+  { name, count, before }: { readonly name: string; readonly count: number; readonly before: number },
+): Promise<void> {
+  const bound = await watchBound(plane);
+  try {
+    const pods = Array.from({ length: count }, (_, index) => gpuPod(`${name}-${index}`, 1));
+    await inParallel(pods, 24, (pod) => plane.api.create(pod));
+    await bound.reached(before + count);
+  } finally {
+    bound.stop();
+  }
+}
+
+/** Pods that no device is large enough for, tried until their backoff has grown to what it stays at. */
+async function waitRefused(
+  { api }: ControlPlane,
+  binder: RunningBinder,
+  { pending, tries }: { readonly pending: number; readonly tries: number },
+): Promise<void> {
+  const before = await filtersAsked(binder);
   const hopeless = Array.from({ length: pending }, (_, index) => gpuPod(`pending-${index}`, CARD + 1));
   await inParallel(hopeless, 24, (pod) => api.create(pod));
+  const often = async () => (await filtersAsked(binder)) - before >= tries * pending;
+  await eventually("every pod that waits was refused often enough", often, { within: 600_000, every: 500 });
+}
+
+/** Pods that run and say so again and again, as kubelets would write it. */
+async function startReporting({ api }: ControlPlane): Promise<{ stop(): Promise<void> }> {
   const running = await inParallel(
     Array.from({ length: REPORTING }, (_, index) => buildPod({ name: `reports-${index}`, nodeName: "quiet-0" })),
     24,
     (pod) => api.create<Pod>(pod),
-  );
-  await eventually(
-    "every hopeless pod was refused",
-    async () => {
-      const pods = await api.list<Pod>({ ...TYPE, fieldSelector: "spec.nodeName=" });
-      return pods.every(({ status }) => JSON.stringify(status ?? {}).includes("Unschedulable"));
-    },
-    { within: 300_000, every: 500 },
   );
   let update = 0;
   const report = async (): Promise<void> => {
