@@ -10,7 +10,8 @@ async function setUp(gpu?: number) {
   api.addPod({ uid: "a", ...(gpu !== undefined && { gpu }) });
   const pod = api.pod("a");
   if (pod === undefined) throw new Error("no pod");
-  const bind = (identity = "first") => bindTo({ protocol: rig.binder, identity }, pod, TO);
+  const bind = (identity = "first", leaving?: AbortSignal) =>
+    bindTo({ protocol: rig.binder, identity, ...(leaving && { leaving }) }, pod, TO);
   const ops = () => api.requests.map(({ op }) => op);
   return { api, bind, ops };
 }
@@ -34,6 +35,20 @@ describe("binding a pod", () => {
       return op === "postBinding" ? LOST : served;
     };
     expect(await bind()).toMatchObject({ kind: "bound", ours: true, claim: { device: "0" } });
+  });
+
+  it("does not wait for an API server that does not answer once nobody waits for it", async () => {
+    const { api, bind } = await setUp();
+    const asked: string[] = [];
+    api.intercept = ({ op }) => {
+      asked.push(op);
+      return LOST;
+    };
+    const leaving = new AbortController();
+    const binding = bind("first", leaving.signal);
+    leaving.abort();
+    expect(await binding).toMatchObject({ kind: "failed", over: false });
+    expect(asked).toEqual(["postBinding", "readPod"]);
   });
 
   it("finds its own Binding when it was delivered twice and only the second answer has come", async () => {

@@ -1,3 +1,4 @@
+import { pause, systemTiming } from "../cluster/timing.ts";
 import { type Binder, bindPod, POLICY_ANNOTATION } from "../placement/bind.ts";
 import type { Claim, PlacedNode, PlacedPod } from "../placement/model.ts";
 import { readPod, standing } from "../placement/standing.ts";
@@ -25,6 +26,8 @@ export interface Bind {
   readonly protocol: Binder;
   /** Of this process, different for every start. */
   readonly identity: string;
+  /** Aborted when nobody waits for what came of a Binding any more. */
+  readonly leaving?: AbortSignal;
 }
 
 /** Where a pod goes, and by which policy: `<profile>@<version>`. */
@@ -61,10 +64,12 @@ interface Lost {
   readonly claim?: Claim;
 }
 
-async function look({ protocol, identity }: Bind, { pod, node, lost, claim }: Lost): Promise<Bound> {
+const NEVER = new AbortController().signal;
+
+async function look({ protocol, identity, leaving = NEVER }: Bind, { pod, node, lost, claim }: Lost): Promise<Bound> {
   let read = await readPod(protocol.context, pod);
-  for (let looks = 1; read.kind === "unknown" && looks < LOOKS; looks++) {
-    await new Promise((resolve) => setTimeout(resolve, BETWEEN));
+  for (let looks = 1; read.kind === "unknown" && looks < LOOKS && !leaving.aborted; looks++) {
+    await pause(systemTiming, BETWEEN, leaving);
     read = await readPod(protocol.context, pod);
   }
   const stands =

@@ -25,6 +25,8 @@ export interface CleaningOptions {
 export interface Cleaning {
   /** A pod with a device of this node has ended. */
   ended(node: string): void;
+  /** Milliseconds since the last round ended, or since the start; grows when rounds hang. */
+  idleFor(): number;
   stop(): Promise<void>;
 }
 
@@ -42,6 +44,7 @@ export function startCleaning(options: CleaningOptions): Cleaning {
   const due = new Set<string>();
   let gathering: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
+  let lastEnd = performance.now();
   const clean = async (names: readonly string[]): Promise<void> => {
     const nodes = names.map((name) => cluster.get(name)).filter((entry) => entry?.node !== undefined) as KnownNode[];
     if (!options.isLeading()) return;
@@ -55,7 +58,12 @@ export function startCleaning(options: CleaningOptions): Cleaning {
   };
   const enqueue = (names: () => readonly string[]): void => {
     const failed = (error: unknown) => log("error", "the ledgers could not be cleaned", { error: String(error) });
-    running = running.then(() => clean(names())).catch(failed);
+    running = running
+      .then(() => clean(names()))
+      .catch(failed)
+      .then(() => {
+        lastEnd = performance.now();
+      });
   };
   const round = setInterval(() => {
     open(options);
@@ -71,6 +79,7 @@ export function startCleaning(options: CleaningOptions): Cleaning {
         enqueue(() => names);
       }, GATHER);
     },
+    idleFor: () => performance.now() - lastEnd,
     async stop() {
       clearInterval(round);
       clearTimeout(gathering);

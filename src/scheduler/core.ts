@@ -36,7 +36,12 @@ export interface Core {
   readonly bell: Bell;
   readonly protocol: Binder;
   readonly choose: Choose;
-  bind(pod: PlacedPod, choice: Pick<Extract<Choice, { readonly kind: "node" }>, "node" | "policy">): Promise<Bound>;
+  /** @param leaving aborted when nobody waits for what came of it any more */
+  bind(
+    pod: PlacedPod,
+    choice: Pick<Extract<Choice, { readonly kind: "node" }>, "node" | "policy">,
+    leaving: AbortSignal,
+  ): Promise<Bound>;
 }
 
 /** Calls to the API server at a time: binds, the events and conditions about them, and some reads. */
@@ -90,9 +95,9 @@ function joined(options: InformerModeOptions, { connection, governing, devices, 
     ...{ connection, governing, caches, cluster, ledgers, bell, protocol },
     choose: chooseBy(governing, { options, cluster, gpu }),
     queue: createQueue(systemTiming, bell.ring),
-    async bind(pod, { node: { node }, policy }) {
+    async bind(pod, { node: { node }, policy }, leaving) {
       const others = (await extended?.bind(pod.object, node.name)) ?? "none";
-      if (others === "none") return bindTo({ protocol, identity }, pod, { node, policy });
+      if (others === "none") return bindTo({ protocol, identity, leaving }, pod, { node, policy });
       return others === "bound"
         ? { kind: "bound", ours: true }
         : { kind: "failed", message: others.error, over: false };

@@ -12,6 +12,20 @@ function setUp() {
 
 const TOLD = "Successfully assigned default/a to one";
 
+const DEVICE = "Device 1 of node one: 4 aliyun.com/gpu-mem";
+
+/** A pod that has reached node `one` with four units of device 1, by a Binding of this process. */
+function withDevice() {
+  const annotations = {
+    "berth.dev/bound-by": "me",
+    ALIYUN_COM_GPU_MEM_IDX: "1",
+    ALIYUN_COM_GPU_MEM_POD: "4",
+    ALIYUN_COM_GPU_MEM_ASSUME_TIME: "1",
+  };
+  const containers = [{ name: "app", resources: { limits: { "aliyun.com/gpu-mem": "4" } } }];
+  return testPod("a", { node: "one", annotations, spec: { containers } });
+}
+
 describe("a Binding that took effect though no answer said so", () => {
   it("is told of when the watch shows the pod on its node, and once", () => {
     const { late, shown, notes } = setUp();
@@ -22,6 +36,21 @@ describe("a Binding that took effect though no answer said so", () => {
     shown("me");
     late.confirmed(testPod("a"), "one");
     expect(notes()).toEqual([TOLD]);
+  });
+
+  it("is told of with its device, whoever finds it out, and once", () => {
+    for (const first of ["shown", "confirmed"] as const) {
+      const { late, notes } = setUp();
+      late.doubt("a");
+      const ways = {
+        shown: () => late.shown(withDevice()),
+        confirmed: () => late.confirmed(testPod("a"), "one", { device: "1", amount: 4n }),
+      };
+      ways[first]();
+      ways.shown();
+      ways.confirmed();
+      expect(notes()).toEqual([DEVICE, TOLD]);
+    }
   });
 
   it("is told of by whoever finds it out first", () => {

@@ -12,7 +12,7 @@ import { stillTiming, testNode, testPod } from "./scheduler-fixture.ts";
 
 const BOUND: Bound = { kind: "bound", ours: true };
 
-function setUp(bind: (pod: PlacedPod) => Promise<Bound> | Bound) {
+function setUp(bind: (pod: PlacedPod, leaving: AbortSignal) => Promise<Bound> | Bound, leaveAfter = 1) {
   const timing = stillTiming();
   const bell = createBell();
   const queue = createQueue(timing, bell.ring);
@@ -20,9 +20,11 @@ function setUp(bind: (pod: PlacedPod) => Promise<Bound> | Bound) {
   cluster.putNode(testNode("one", { cpu: "2" }));
   const events: EventDraft[] = [];
   const conditions: string[] = [];
+  const logs: [string, unknown][] = [];
   const state = { leading: true };
   const choose = async (pod: PlacedPod): Promise<Choice> => {
     const node = cluster.get("one") as KnownNode;
+    if (pod.name === "endless") await new Promise(() => undefined);
     if (pod.name === "broken") throw new Error("a plugin is broken");
     if (node.usage.pods >= 2) return { kind: "unfit", message: "full", refusals: [] };
     return { kind: "node", node, score: 0, fitting: 1, policy: "test@1" };
@@ -30,19 +32,19 @@ function setUp(bind: (pod: PlacedPod) => Promise<Bound> | Bound) {
   const late = createLateBindings("me", (event) => events.push(event));
   const loop = startLoop({
     ...{ queue, cluster, bell, choose, elapsed: timing.elapsed },
-    bind: async (pod) => bind(pod),
+    bind: async (pod, _, leaving) => bind(pod, leaving),
     mayPlace: () => state.leading,
     record: (event) => events.push(event),
     tellCondition: async (pod, reason) => void conditions.push(`${pod.name}: ${reason}`),
     metrics: { attempt: () => undefined, bound: () => undefined },
-    ...{ late, log: () => undefined },
+    ...{ late, leaveAfter, log: (_, message, fields) => void logs.push([message, fields]) },
   });
   const told = (pod: string) => events.filter(({ regarding }) => regarding.name === pod).map(({ reason }) => reason);
   /** Lets everything happen that waits for nothing. */
   const settle = async (): Promise<void> => {
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   };
-  return { timing, bell, queue, cluster, events, conditions, state, loop, late, told, settle };
+  return { timing, bell, queue, cluster, events, conditions, logs, state, loop, late, told, settle };
 }
 
 describe("the loop", () => {
@@ -149,9 +151,59 @@ describe("the loop", () => {
     await loop.stop();
   });
 
-  it("begins nothing while it does not lead, and waits for what is under way when it is stopped", async () => {
+  it("ends although a Binding is never answered, says which, and tells nothing of its pod", async () => {
+    const left: Promise<Bound>[] = [];
+    const { queue, told, conditions, logs, settle, loop } = setUp(({ name }, leaving) => {
+      if (name === "fine") return BOUND;
+      const given: Promise<Bound> = new Promise((resolve) => {
+        leaving.addEventListener("abort", () => resolve({ kind: "failed", message: "no answer", over: false }));
+      });
+      left.push(given);
+      return given;
+    });
+    for (const name of ["open", "fine"]) queue.put(testPod(name));
+    await settle();
+    await loop.stop();
+    await Promise.all(left);
+    await settle();
+    expect([told("fine"), told("open"), conditions]).toEqual([["Scheduled"], [], []]);
+    expect(logs).toContainEqual([expect.stringMatching(/^ended before/), { count: 1, pods: ["default/open"] }]);
+  });
+
+  it("says that it is stuck when a decision does not end, and not while it has nothing to do", async () => {
+    const { queue, timing, settle, loop } = setUp(() => BOUND);
+    timing.pass(600_000);
+    expect(loop.problems()).toEqual([]);
+    queue.put(testPod("endless"));
+    await settle();
+    timing.pass(120_000);
+    expect(loop.problems()).toEqual([]);
+    timing.pass(1_000);
+    expect(loop.problems()).toEqual(["the decision about a pod has not ended for 121 s"]);
+    await loop.stop();
+  });
+
+  it("says that it is stuck when pods wait for their turn, which nobody takes; not while binds are awaited", async () => {
+    const { queue, state, timing, settle, loop } = setUp(() => new Promise(() => undefined));
+    queue.put(testPod("a"));
+    state.leading = false;
+    await settle();
+    queue.put(testPod("b"));
+    await settle();
+    timing.pass(130_000);
+    expect(loop.problems()).toEqual([]);
+    // Nobody rings the bell.
+    state.leading = true;
+    expect(loop.problems()).toEqual(["pods wait for their turn and none was taken for 130 s"]);
+    await loop.stop();
+  });
+
+  it("begins nothing while it does not lead, and waits a while for what is under way when it is stopped", async () => {
     let answer = (_: Bound): void => undefined;
-    const { queue, state, bell, told, settle, loop } = setUp(() => new Promise((resolve) => (answer = resolve)));
+    const { queue, state, bell, told, settle, loop } = setUp(
+      () => new Promise((resolve) => (answer = resolve)),
+      60_000,
+    );
     state.leading = false;
     queue.put(testPod("a"));
     await settle();

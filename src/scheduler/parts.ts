@@ -63,8 +63,16 @@ export function startParts(options: InformerModeOptions, core: Core, identity: s
   };
 }
 
-/** What the probes are told. */
-export function conditions({ caches, governing }: Core, parts: Parts): { ready(): Condition; alive(): Condition } {
+/**
+ * What the probes are told.
+ *
+ * @param stuck what shows that this process makes no progress
+ */
+export function conditions(
+  { caches, governing }: Pick<Core, "caches" | "governing">,
+  parts: Pick<Parts, "election" | "events" | "isStopping">,
+  stuck: () => readonly string[],
+): { ready(): Condition; alive(): Condition } {
   const facts = () => ({
     leader: parts.election.isLeader(),
     caches: caches.states(),
@@ -82,6 +90,6 @@ export function conditions({ caches, governing }: Core, parts: Parts): { ready()
       if (parts.isStopping()) problems.push("stopping");
       return { problems, facts: facts() };
     },
-    alive: () => ({ problems: [], facts: facts() }),
+    alive: () => ({ problems: stuck(), facts: facts() }),
   };
 }

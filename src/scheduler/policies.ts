@@ -17,7 +17,7 @@ export const DEFAULT_PROFILE = "default-plugins";
  * kube-scheduler's default plugins, of those that exist here, with their weights (pkg/scheduler/apis/config/v1/
  * default_plugins.go, v1.37.2). GpuMemory comes first where devices can be given.
  */
-const DEFAULT_PLUGINS = [
+export const DEFAULT_PLUGINS: readonly { readonly name: string; readonly weight?: number }[] = [
   { name: "NodeName" },
   { name: "NodeUnschedulable" },
   { name: "TaintToleration", weight: 3 },

@@ -59,7 +59,11 @@ export function failedSchedulingEvent(pod: EventPod, message: string): EventDraf
 }
 
 /** A pod was given a device, in the binder's words. */
-export function deviceAssignedEvent(pod: EventPod, node: string, { device, amount }: Claim): EventDraft {
+export function deviceAssignedEvent(
+  pod: EventPod,
+  node: string,
+  { device, amount }: Pick<Claim, "device" | "amount">,
+): EventDraft {
   const note = `Device ${device} of node ${node}: ${amount} ${GPU_MEMORY}`;
   return { type: "Normal", reason: "DeviceAssigned", action: "Binding", note, regarding: podRef(pod) };
 }
