@@ -71,7 +71,7 @@ async function takeIn(page: ListPage, store: Store): Promise<boolean> {
   try {
     let taken = 0;
     for (const item of page.items()) {
-      store.put(item);
+      store.put(item, store.wanted !== undefined);
       if (++taken % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     return true;

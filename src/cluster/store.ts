@@ -26,8 +26,10 @@ export interface Store {
   /**
    * Takes an object as it is now. One that cannot be read is counted, and what was known under its name stays; the
    * same object in the same version is no news.
+   *
+   * @param cut true when nothing but what is wanted was read of it
    */
-  put(object: JsonObject): void;
+  put(object: JsonObject, cut?: boolean): void;
   /** Takes an object away, unless another one has its name by now. */
   remove(object: JsonObject): void;
   begin(): Round;
@@ -60,11 +62,11 @@ export function createStore(options: StoreOptions): Store {
   };
   return {
     wanted: options.keep === undefined ? tree : undefined,
-    put: (object) =>
+    put: (object, cut = false) =>
       guarded(() => {
         const key = keyOf(object);
         seen?.add(key);
-        if (keep(object)) shelf.place(key, trim(cutDown(object, tree)));
+        if (keep(object)) shelf.place(key, trim(cut ? object : cutDown(object, tree)));
         else shelf.drop(key);
       }),
     remove: (object) => guarded(() => shelf.drop(keyOf(object), metadataText(object, "uid"))),
