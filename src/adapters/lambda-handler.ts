@@ -4,6 +4,7 @@ import { jsonLines } from "../extender/log.ts";
 import { type CompiledPolicy, loadCompiled } from "../policy/compiled.ts";
 import type { AnyPlugin } from "../policy/plugin.ts";
 import { lambdaPeer } from "./lambda-peer.ts";
+import { nodeSkims } from "./node-skims.ts";
 import { readSettings } from "./workers-settings.ts";
 
 /**
@@ -35,6 +36,7 @@ export async function createLambdaHandler(
     openOnLoopback: false,
     bodyLimit: Math.min(bodyLimit, LAMBDA_BODY_LIMIT),
     peer: lambdaPeer,
+    skims: nodeSkims(),
     log: jsonLines(write, Date.now),
     now: Date.now,
   });

@@ -5,6 +5,7 @@ import { loadPolicies } from "../policy/profile.ts";
 import { registry } from "../policy/registry.ts";
 import { type Listener, type ListenerEnv, listen, listenerPour as pour } from "./listener.ts";
 import type { NodeSettings } from "./node-settings.ts";
+import { nodeSkims } from "./node-skims.ts";
 import { readPolicyFiles } from "./policy-files.ts";
 
 const peer = (_: Request, env: unknown) => (env as ListenerEnv).peer;
@@ -16,6 +17,14 @@ export async function serveOnNode(
 ): Promise<Listener> {
   const { configuration, facts } = await readPolicyFiles(settings, plugins);
   const policies = await loadPolicies(configuration, facts, plugins);
-  const app = await createFunction(policies, { ...settings, peer, pour, log, now: Date.now, packs: true });
+  const app = await createFunction(policies, {
+    ...settings,
+    peer,
+    pour,
+    skims: nodeSkims(),
+    log,
+    now: Date.now,
+    packs: true,
+  });
   return listen({ ...settings, app, log });
 }

@@ -2,6 +2,8 @@ import { createFunction } from "../extender/function.ts";
 import { jsonLines } from "../extender/log.ts";
 import { type CompiledPolicy, loadCompiled } from "../policy/compiled.ts";
 import type { AnyPlugin } from "../policy/plugin.ts";
+import module from "../protocol/assembly/skim.wasm";
+import { createSkims, type Skim } from "../protocol/skim.ts";
 import { cloudflarePour as pour } from "./cloudflare-body.ts";
 import { cloudflarePeer as peer } from "./cloudflare-peer.ts";
 import { readSettings, type WorkerEnv } from "./workers-settings.ts";
@@ -10,6 +12,9 @@ import { readSettings, type WorkerEnv } from "./workers-settings.ts";
 export interface Worker {
   fetch(request: Request, env: WorkerEnv): Promise<Response>;
 }
+
+// Compiled with the Worker, for nothing may be compiled while it runs.
+const skims = createSkims(() => new WebAssembly.Instance(module).exports as unknown as Skim);
 
 /**
  * The function on Cloudflare Workers, with any list of plugins: started by an isolate's first request, the same for all
@@ -21,7 +26,7 @@ export function createWorker(compiled: CompiledPolicy, plugins: readonly AnyPlug
     // biome-ignore lint/suspicious/noConsole: the console is a Worker's log
     const log = jsonLines((line) => console.log(line), Date.now);
     const policies = await loadCompiled(compiled, plugins);
-    return createFunction(policies, { ...readSettings(env), peer, pour, log, now: Date.now });
+    return createFunction(policies, { ...readSettings(env), peer, pour, skims, log, now: Date.now });
   };
   return {
     async fetch(request, env) {

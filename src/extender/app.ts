@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { ShapeError } from "../protocol/scan.ts";
+import type { Skims } from "../protocol/skim.ts";
 import { type Admitted, admit, type Turned } from "./admit.ts";
 import { type BodyOptions, BrokenBodyError, DEFAULT_BODY_LIMIT, discardBody, type Pour, readBody } from "./body.ts";
 import type { Identify, Peer } from "./callers.ts";
@@ -23,6 +24,8 @@ export interface Host {
   readonly bodyLimit?: number;
   /** How bodies are read where the runtime has a better way than its default reader. */
   readonly pour?: Pour;
+  /** What makes reading nodes cheaper, where the runtime has WebAssembly. The answers are the same without it. */
+  readonly skims?: Skims | undefined;
   /** True where nothing between the app and its callers packs answers; Cloudflare does so by itself. */
   readonly packs?: boolean;
   /** bind and preempt, where the cluster is at hand; without it they are not answered. */
@@ -114,7 +117,7 @@ async function answerScheduler(
 ): Promise<Response> {
   const started = host.now();
   const body = bodyOptions(c, host);
-  const answer = await answerCall({ request: c.req.raw, body, decider: admitted.decider, verb });
+  const answer = await answerCall({ request: c.req.raw, body, decider: admitted.decider, verb, skims: host.skims });
   if (!answer) return tooLarge(c, body);
   host.health.called(verb);
   c.header("Berth-Policy", answer.policy);

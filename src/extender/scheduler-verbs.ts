@@ -1,6 +1,7 @@
 import type { ExtenderArgs, Keep, Retain } from "../protocol/args.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import { argsInPieces } from "../protocol/read-args.ts";
+import type { Skims } from "../protocol/skim.ts";
 import { type BodyOptions, readPieces } from "./body.ts";
 import { podUid } from "./cluster-verbs.ts";
 import { type Answer, answerOutcome } from "./decide.ts";
@@ -12,6 +13,8 @@ export interface SchedulerCall {
   readonly body: BodyOptions;
   readonly decider: Decider;
   readonly verb: DecisionVerb;
+  /** What makes reading cheaper, where the runtime has it. */
+  readonly skims?: Skims | undefined;
 }
 
 /** What it is answered with. */
@@ -34,6 +37,7 @@ export async function answerCall({
   body,
   decider,
   verb,
+  skims,
 }: SchedulerCall): Promise<SchedulerAnswer | undefined> {
   let begun: Begun | undefined;
   const retain: Retain = (pod) => {
@@ -42,7 +46,7 @@ export async function answerCall({
     return begun?.filtering.keep ?? keepAll;
   };
   const read = await readPieces(request, body, (length) =>
-    argsInPieces({ wanted: decider.wanted, retain, ...(length !== undefined && { length }) }),
+    argsInPieces({ wanted: decider.wanted, retain, length, skims }),
   );
   if (read === undefined) return undefined;
   const { value: args, bytes } = read;

@@ -4,10 +4,11 @@ import { expect, test } from "vitest";
 import { mutate, mutation } from "../../test/arbitraries/damage.ts";
 import { nodeText, type OuterMember, outerMembers, wantedTree } from "../../test/arbitraries/extenderargs.ts";
 import { canonical, expected, parsed, plain } from "../../test/fuzz/oracle.ts";
+import { nodeSkims } from "../adapters/node-skims.ts";
 import type { ExtenderArgs } from "./args.ts";
 import { isObject, type Json } from "./json.ts";
 import { type PathTree, pathTree } from "./paths.ts";
-import { readArgs } from "./read-args.ts";
+import { argsInPieces, readArgs } from "./read-args.ts";
 import { ShapeError } from "./scan.ts";
 
 const encoder = new TextEncoder();
@@ -16,14 +17,28 @@ const parse = (bytes: Uint8Array): Json => JSON.parse(decoder.decode(bytes));
 /** As text that travels in UTF-8 arrives: a lone surrogate written raw is lost on the way. */
 const parseText = (text: string): Json => parse(encoder.encode(text));
 
-/** The body's arguments, or undefined when it was refused. Anything but a ShapeError is a failure. */
+const skims = nodeSkims();
+
+/** The body's arguments, or undefined when it was refused: the same in plain JavaScript and with WebAssembly's help. */
 function attempt(body: Uint8Array, tree: PathTree): ExtenderArgs | undefined {
+  const whole = outcome(() => readArgs(body, tree));
+  const skimmed = outcome(() => {
+    const reading = argsInPieces({ wanted: tree, retain: () => () => true, skims });
+    reading.push(body);
+    return reading.end();
+  });
+  same(skimmed, whole);
+  return typeof whole === "string" ? undefined : whole;
+}
+
+/** What was read, or the words of the refusal. Anything but a ShapeError is a failure. */
+function outcome(read: () => ExtenderArgs): ExtenderArgs | string {
   try {
-    return readArgs(body, tree);
+    return read();
   } catch (error) {
     expect(error).toBeInstanceOf(ShapeError);
     expect((error as ShapeError).message.length).toBeLessThan(120);
-    return undefined;
+    return (error as ShapeError).message;
   }
 }
 

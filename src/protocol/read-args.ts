@@ -3,14 +3,12 @@ import type { PathTree } from "./paths.ts";
 import { rawKeeper } from "./raw.ts";
 import { cursorOn } from "./scan.ts";
 import { walkArgs } from "./walk.ts";
-import { type Pieces, walkPieces } from "./window.ts";
+import { type Pieces, type WindowOptions, walkPieces } from "./window.ts";
 
 /** How a body that arrives in pieces is read. */
-export interface ArgsReading {
+export interface ArgsReading extends WindowOptions {
   readonly wanted: PathTree;
   readonly retain: Retain;
-  /** The length of the body in bytes, if it is known. */
-  readonly length?: number;
 }
 
 /**
@@ -34,6 +32,6 @@ export function readArgs(body: Uint8Array, wanted: PathTree): ExtenderArgs {
  * Reads the same from pieces, as they arrive, with the same result and the same errors. Of the body it holds what is
  * wanted of each node, copies of the bytes that are to be kept, and a piece or two.
  */
-export function argsInPieces({ wanted, retain, length }: ArgsReading): Pieces<ExtenderArgs> {
-  return walkPieces((cursor) => walkArgs(cursor, { wanted, retain, keepRaw: rawKeeper() }), length);
+export function argsInPieces({ wanted, retain, ...window }: ArgsReading): Pieces<ExtenderArgs> {
+  return walkPieces((cursor) => walkArgs(cursor, { wanted, retain, keepRaw: rawKeeper() }), window);
 }

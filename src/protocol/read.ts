@@ -19,17 +19,19 @@ export function readKey(cursor: Cursor): void {
 
 /** Moves to the key's closing quote; answers whether the key is plain. */
 function scanKey(cursor: Cursor): boolean {
-  const { bytes, end } = cursor;
+  const { bytes, end, skim } = cursor;
   let plain = true;
-  for (; cursor.at < end; cursor.at++) {
-    const byte = bytes[cursor.at] as number;
-    if (byte === QUOTE) return plain;
-    if (byte < 0x20) break;
+  let at = skim === undefined ? cursor.at : skim.stop(cursor.at, end);
+  for (; at < end; at++) {
+    const byte = bytes[at] as number;
+    if (byte === QUOTE || byte < 0x20) break;
     if (byte !== BACKSLASH) continue;
     plain = false;
-    cursor.at++;
+    at++;
   }
-  throw syntaxError(cursor);
+  cursor.at = at;
+  if (at >= end || bytes[at] !== QUOTE) throw syntaxError(cursor);
+  return plain;
 }
 
 /** The text of the key read last. */

@@ -1,8 +1,9 @@
 import { type Cursor, cursorOn } from "./scan.ts";
+import { makeRoom, type Skims } from "./skim.ts";
 
 /** Something that is read from a body piece by piece. */
 export interface Pieces<T> {
-  /** Reads on. The bytes may be used again afterwards. Throws what the walk throws. */
+  /** Reads on. The bytes may be used again afterwards. Throws what the walk throws, and then reads no more. */
   push(bytes: Uint8Array): void;
   /** Ends the body and tells what it was. Throws what the walk throws. */
   end(): T;
@@ -20,31 +21,54 @@ export type Walk<T> = (cursor: Cursor) => Generator<void, T, void>;
  */
 const WINDOW = 256 * 1024;
 
+/** What is known of a body before it arrives, and what helps to read it. */
+export interface WindowOptions {
+  /** The length of the body in bytes, if it is known: a short one needs no large window. */
+  readonly length?: number | undefined;
+  /** Where the window's memory comes from; the body is walked without help when there is none. */
+  readonly skims?: Skims | undefined;
+}
+
 /**
  * Walks a body that arrives in pieces, in a window that moves over it. The window grows only for a single value that
  * does not fit into it, at least to twice its size, so that no byte is walked often.
- *
- * @param length of the body in bytes, if it is known: a short one needs no large window
  */
-export function walkPieces<T>(walk: Walk<T>, length = WINDOW, window = WINDOW): Pieces<T> {
+export function walkPieces<T>(walk: Walk<T>, { length = WINDOW, skims }: WindowOptions = {}): Pieces<T> {
   // One byte more than the body, which so never fills it.
-  const cursor = cursorOn(new Uint8Array(Math.min(length + 1, window)));
+  const size = Math.min(length + 1, WINDOW);
+  const skim = skims?.take(size);
+  const cursor = cursorOn(skim ? new Uint8Array(skim.memory.buffer, 0, size) : new Uint8Array(size));
+  cursor.skim = skim;
   cursor.end = 0;
   cursor.more = true;
   const walking = walk(cursor);
+  let over = false;
+  const finish = () => {
+    if (skim && !over) skims?.giveBack(skim);
+    over = true;
+  };
   return {
     push: (bytes) => {
       let from = 0;
-      while (from < bytes.length) {
+      while (from < bytes.length && !over) {
         from += fill(cursor, bytes, from);
         if (cursor.end < cursor.bytes.length) return;
-        walking.next();
+        try {
+          walking.next();
+        } catch (error) {
+          finish();
+          throw error;
+        }
         moveOn(cursor);
       }
     },
     end: () => {
       cursor.more = false;
-      return walking.next().value as T;
+      try {
+        return walking.next().value as T;
+      } finally {
+        finish();
+      }
     },
   };
 }
@@ -61,8 +85,7 @@ function fill(cursor: Cursor, bytes: Uint8Array, from: number): number {
 function moveOn(cursor: Cursor): void {
   const { bytes, at, end } = cursor;
   if (at === 0) {
-    const { bytes: larger, view } = cursorOn(new Uint8Array(2 * bytes.length));
-    larger.set(bytes);
+    const { bytes: larger, view } = cursorOn(enlarged(cursor, 2 * bytes.length));
     cursor.bytes = larger;
     cursor.view = view;
     return;
@@ -71,4 +94,15 @@ function moveOn(cursor: Cursor): void {
   cursor.base += at;
   cursor.end = end - at;
   cursor.at = 0;
+}
+
+/** The window's bytes with more room behind them. */
+function enlarged({ bytes, skim }: Cursor, size: number): Uint8Array {
+  if (skim) {
+    makeRoom(skim, size);
+    return new Uint8Array(skim.memory.buffer, 0, size);
+  }
+  const larger = new Uint8Array(size);
+  larger.set(bytes);
+  return larger;
 }

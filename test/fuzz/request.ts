@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
+import { nodeSkims } from "../../src/adapters/node-skims.ts";
 import type { ExtenderArgs, RequestNode } from "../../src/protocol/args.ts";
 import type { Json } from "../../src/protocol/json.ts";
 import type { PathTree } from "../../src/protocol/paths.ts";
 import { argsInPieces, readArgs } from "../../src/protocol/read-args.ts";
 import { ShapeError } from "../../src/protocol/scan.ts";
+import type { WindowOptions } from "../../src/protocol/window.ts";
 import { mutate, mutation } from "../arbitraries/damage.ts";
 import { type OuterMember, outerMembers, wantedTree } from "../arbitraries/extenderargs.ts";
 import { expected, plain } from "./oracle.ts";
@@ -41,25 +43,39 @@ export const arriving: fc.Arbitrary<Arriving> = fc.record({
 export type Outcome = "nodes" | "names" | "refused";
 
 /**
- * Reads a request whole, in pieces, and with JSON.parse.
+ * Reads a request whole, in pieces without and with the help of WebAssembly, and with JSON.parse.
  *
  * @throws {Error} when they do not agree: in the arguments, in the nodes' bytes, or in the words of the refusal
  */
 export function checkRequest(request: Arriving): Outcome {
   const body = bodyOf(request);
   const whole = attempt(() => readArgs(body, request.wanted));
-  const pieces = attempt(() => readPieces(body, request));
-  if (typeof whole === "string" || typeof pieces === "string") {
-    if (whole !== pieces) throw new Error(`whole: ${told(whole)}\nin pieces: ${told(pieces)}`);
-  } else {
-    agree(plain(whole), plain(pieces), "in pieces");
-    compareBytes(whole.nodes, pieces.nodes);
-  }
+  compare(
+    whole,
+    attempt(() => readPieces(body, request)),
+    "in pieces",
+  );
+  compare(
+    whole,
+    attempt(() => readPieces(body, { ...request, skims })),
+    "in pieces, skimmed",
+  );
   const args = typeof whole === "string" ? undefined : whole;
   if (request.damages.length === 0)
     agree(expected(partsOf(request.members), request.wanted), plain(args), "read whole");
   return args?.form ?? "refused";
 }
+
+function compare(whole: ExtenderArgs | string, other: ExtenderArgs | string, how: string): void {
+  if (typeof whole === "string" || typeof other === "string") {
+    if (whole !== other) throw new Error(`whole: ${told(whole)}\n${how}: ${told(other)}`);
+    return;
+  }
+  agree(plain(whole), plain(other), how);
+  compareBytes(whole.nodes, other.nodes);
+}
+
+const skims = nodeSkims();
 
 const encoder = new TextEncoder();
 
@@ -79,8 +95,8 @@ function partsOf(members: readonly OuterMember[]): Record<string, Json> {
 /** Which nodes' bytes are kept here. */
 const keeps = ({ name }: RequestNode) => name.length % 2 === 0;
 
-function readPieces(body: Uint8Array, { wanted, pieces, length }: Arriving): ExtenderArgs {
-  const reading = argsInPieces({ wanted, length, retain: () => keeps });
+function readPieces(body: Uint8Array, { wanted, pieces, length, skims }: Arriving & WindowOptions): ExtenderArgs {
+  const reading = argsInPieces({ wanted, length, skims, retain: () => keeps });
   for (let at = 0, turn = 0; at < body.length; turn++) {
     const piece = body.slice(at, at + (pieces[turn % pieces.length] ?? 1));
     at += piece.length;

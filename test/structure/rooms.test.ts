@@ -23,7 +23,7 @@ describe("a file of the project", () => {
     const known = new Map(everything.map((source) => [source.path, source]));
     const odd = sources.flatMap(({ path, imports }) =>
       imports.flatMap((each) => {
-        if (!("file" in each) || each.file.endsWith(".json")) return [];
+        if (!("file" in each) || /\.(json|wasm)$/.test(each.file)) return [];
         const target = known.get(each.file);
         return target && !isTest(target) ? [] : [`${path} imports ${each.file}`];
       }),
