@@ -2,19 +2,15 @@ import { createFunction } from "../extender/function.ts";
 import { jsonLines } from "../extender/log.ts";
 import { type CompiledPolicy, loadCompiled } from "../policy/compiled.ts";
 import type { AnyPlugin } from "../policy/plugin.ts";
-import module from "../protocol/assembly/skim.wasm";
-import { createSkims, type Skim } from "../protocol/skim.ts";
 import { cloudflarePour as pour } from "./cloudflare-body.ts";
 import { cloudflarePeer as peer } from "./cloudflare-peer.ts";
+import { workerSkims as skims } from "./worker-skims.ts";
 import { readSettings, type WorkerEnv } from "./workers-settings.ts";
 
 /** What Cloudflare calls. */
 export interface Worker {
   fetch(request: Request, env: WorkerEnv): Promise<Response>;
 }
-
-// Compiled with the Worker, for nothing may be compiled while it runs.
-const skims = createSkims(() => new WebAssembly.Instance(module).exports as unknown as Skim);
 
 /**
  * The function on Cloudflare Workers, with any list of plugins: started by an isolate's first request, the same for all

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { compilePolicy } from "../../src/cli/policy.ts";
 import { dryRun } from "../contract/wrangler.ts";
@@ -37,7 +37,8 @@ export async function startWorkerd({ folder, policy, heapMb, bodyLimit }: Worker
   const built = await dryRun(folder, ["--alias", `#policy:${file("policy.json")}`]);
   if (built.code !== 0) throw new Error(`the Worker was not built:\n${built.output}`);
   const port = await freePort();
-  await writeFile(file("config.capnp"), configOf(port, heapMb, bodyLimit));
+  const wasm = (await readdir(folder)).filter((name) => name.endsWith(".wasm"));
+  await writeFile(file("config.capnp"), configOf(port, { heapMb, bodyLimit, wasm }));
   const running = startProcess({
     name: "workerd",
     command: join(root, "node_modules/workerd/bin/workerd"),
@@ -49,7 +50,17 @@ export async function startWorkerd({ folder, policy, heapMb, bodyLimit }: Worker
   return { url: `${url}/default`, pid: running.pid, logs: running.logs, stop: () => running.stop() };
 }
 
-function configOf(port: number, heapMb: number, bodyLimit: number): string {
+/** What differs from one workerd to the next. */
+interface Running extends Pick<WorkerdOptions, "heapMb" | "bodyLimit"> {
+  /** The modules of WebAssembly in the folder, as the bundle names them. */
+  readonly wasm: readonly string[];
+}
+
+function configOf(port: number, { heapMb, bodyLimit, wasm }: Running): string {
+  const modules = [
+    '(name = "workers.js", esModule = embed "workers.js")',
+    ...wasm.map((name) => `(name = "${name}", wasm = embed "${name}")`),
+  ];
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   v8Flags = ["--max-old-space-size=${heapMb}"],
@@ -57,7 +68,7 @@ const config :Workerd.Config = (
   sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
 );
 const function :Workerd.Worker = (
-  modules = [(name = "workers.js", esModule = embed "workers.js")],
+  modules = [${modules.join(", ")}],
   compatibilityDate = "2026-11-01",
   bindings = [(name = "BERTH_OPEN", text = "loopback"), (name = "BERTH_BODY_LIMIT", text = "${bodyLimit}")],
 );
