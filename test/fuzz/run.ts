@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import fc from "fast-check";
 import { arriving, checkRequest, type Outcome } from "./request.ts";
 
-const HELP = `node test/fuzz/run.ts              reads a million made-up requests whole, in pieces and with JSON.parse
+const HELP = `node test/fuzz/run.ts              reads a million made-up requests whole, in pieces, with WebAssembly and with JSON.parse
 node test/fuzz/run.ts --cases N    reads so many
 node test/fuzz/run.ts --seed N     begins with this seed, which a failure names; otherwise with a random one
 
