@@ -17,11 +17,13 @@ export function createSharer(): <T extends Json>(value: T) => T {
   return <T extends Json>(value: T): T => {
     for (let i = 0; i < recent.length; i++) if (alike(recent[i] as Json, value)) return recent[i] as T;
     const text = JSON.stringify(value);
-    const known = pool.get(text) ?? value;
-    if (known === value) {
+    const known = pool.get(text);
+    if (known === undefined) {
       if (pool.size >= MOST) pool = new Map();
       pool.set(text, value);
+      return value;
     }
+    // Only what has come twice: values that each pod has for itself would push the others out.
     recent[oldest] = known;
     oldest = (oldest + 1) % RECENT;
     return known as T;
