@@ -105,7 +105,7 @@ function filterNode(seats: readonly Seat[], node: Lookup): Refusal | undefined {
 
 function ask(seat: Seat, facts: Facts | Unreadable): (Rejection & { unreadable?: Unreadable }) | undefined {
   if (facts instanceof Unreadable) return { reason: UNREADABLE_NODE, unresolvable: true, unreadable: facts };
-  return blame(seat.plugin.spec, () => seat.judge.filter?.(facts));
+  return seat.judge.filter && blame(seat.plugin.spec, () => seat.judge.filter?.(facts));
 }
 
 function judgeNodes(seats: readonly Seat[], nodes: readonly Lookup[]): Row[] {
@@ -126,11 +126,11 @@ function judgeNodes(seats: readonly Seat[], nodes: readonly Lookup[]): Row[] {
 }
 
 function judgeAlone(seats: readonly Seat[], facts: readonly (Facts | Unreadable)[]): Row {
-  for (const [at, seat] of seats.entries()) {
-    const verdict = ask(seat, facts[at] as Facts);
-    if (verdict) return { refusal: { plugin: seat.plugin.spec.name, ...verdict } };
+  for (let at = 0; at < seats.length; at++) {
+    const verdict = ask(seats[at] as Seat, facts[at] as Facts);
+    if (verdict) return { refusal: { plugin: (seats[at] as Seat).plugin.spec.name, ...verdict } };
   }
-  return { scores: seats.flatMap((seat, at) => (scores(seat) ? [scoreNodes(seat, [facts[at] as Facts])[0]] : [])) };
+  return { scores: seats.flatMap((seat, at) => (scores(seat) ? [scoreAlone(seat, facts[at] as Facts)] : [])) };
 }
 
 /** Rows of nodes that nobody refused, from what each seat has read of them. */
@@ -154,6 +154,11 @@ function scoreNodes({ plugin: { spec }, judge }: Seat, facts: readonly Facts[]):
     if (judge.scoreAll) return judge.scoreAll(facts);
     return facts.map((each) => judge.score?.(each));
   });
+}
+
+function scoreAlone(seat: Seat, facts: Facts): RawScore {
+  if (seat.judge.scoreAll) return scoreNodes(seat, [facts])[0];
+  return blame(seat.plugin.spec, () => seat.judge.score?.(facts));
 }
 
 function explainNodes(seats: readonly Seat[], nodes: readonly Lookup[]): Finding[][] {

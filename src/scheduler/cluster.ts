@@ -1,6 +1,8 @@
+import { LRUCache } from "lru-cache";
 import type { PlacedNode, PlacedPod } from "../placement/model.ts";
-import { createNodeUsage, type PodUsage, podUsage, type RunningUsage } from "../placement/node-usage.ts";
-import { field } from "../protocol/json.ts";
+import { createNodeUsage, type PodUsage, podUsage, type RunningUsage, USAGE_PATHS } from "../placement/node-usage.ts";
+import { field, type JsonObject } from "../protocol/json.ts";
+import { podText } from "./pod-text.ts";
 import { inTurns } from "./sampling.ts";
 
 /** A node with all that is on it, as the scheduler sees it. */
@@ -65,12 +67,16 @@ type Entry = Mutable<Omit<NodeEntry, "pods">> & { readonly pods: Map<string, Pod
 
 const noFacts = (): ReadFacts => ({ since: 0, values: new Map() });
 
+/** Kinds of pods whose usage is remembered. */
+const KEPT_USAGES = 4_096;
+
 const ZONE = "topology.kubernetes.io/zone";
 
 /** @param unreadable hears of a pod whose requests cannot be read: it counts as one that takes nothing */
 export function createCluster(unreadable: (pod: PlacedPod, problem: string) => void): Cluster {
   const shelf = createShelf();
   const byUid = new Map<string, PodEntry>();
+  const usageOf = rememberingUsage();
   const take = (uid: string): PodEntry | undefined => {
     const known = byUid.get(uid);
     if (known === undefined) return undefined;
@@ -82,7 +88,7 @@ export function createCluster(unreadable: (pod: PlacedPod, problem: string) => v
     return known;
   };
   const place = (pod: PlacedPod, node: string, assumed: boolean): void => {
-    const usage = podUsage(pod.object);
+    const usage = usageOf(pod.object);
     if (usage.unreadable !== undefined) unreadable(pod, String(usage.unreadable));
     const placed = { pod, node, usage, assumed };
     byUid.set(pod.uid, placed);
@@ -121,7 +127,20 @@ export function createCluster(unreadable: (pod: PlacedPod, problem: string) => v
   };
 }
 
+/** Pods of one template take the same; each is read when it is assumed and again when the watch shows it. */
+function rememberingUsage(): (pod: JsonObject) => PodUsage {
+  const textOf = podText(USAGE_PATHS);
+  const known = new LRUCache<string, PodUsage>({ max: KEPT_USAGES });
+  return (pod) => {
+    const text = textOf(pod);
+    const usage = known.get(text) ?? podUsage(pod);
+    known.set(text, usage);
+    return usage;
+  };
+}
+
 function takesOtherwise(before: PodEntry, now: PodEntry | undefined): boolean {
+  if (now?.node === before.node && now.usage === before.usage) return false;
   const requested = ({ usage }: PodEntry) => JSON.stringify(usage.requested);
   return now?.node !== before.node || requested(now) !== requested(before);
 }

@@ -5,9 +5,9 @@ import type { Policy, PolicyPlugin } from "../policy/policy.ts";
 import { type Cycle, type PodFault, prepare, type Row } from "../policy/run.ts";
 import type { Lookup, View } from "../policy/view.ts";
 import type { JsonObject } from "../protocol/json.ts";
-import { cutDown, pathTree } from "../protocol/paths.ts";
 import type { KnownNode } from "./cluster.ts";
 import { factsOfNode, isRecent } from "./node-facts.ts";
+import { podText } from "./pod-text.ts";
 
 /** What plugins think of one node, for one pod and all others with the same facts. */
 export interface Verdicts {
@@ -80,13 +80,11 @@ interface Kind {
 /** Gives the kind of a pod: one for all pods of which the plugins read the same. */
 function createKinds(policy: Policy, around: Lookup) {
   const views = [...new Set(policy.plugins.flatMap(({ views }) => Object.values(views.pod)))];
-  const tree = pathTree(views.flatMap(({ paths }) => paths));
+  const textOf = podText(views.flatMap(({ paths }) => paths));
   const kinds = new LRUCache<string, Kind>({ max: KEPT_KINDS });
   const texts = new LRUCache<string, string>({ max: KEPT_TEXTS });
-  // A pod's own name, which every tree has, is no fact unless a plugin reads it.
-  const named = views.some(({ paths }) => paths.includes("metadata.name"));
   return (pod: JsonObject, now: number): Kind | PodFault => {
-    const text = textOf(cutDown(pod, tree), named);
+    const text = textOf(pod);
     const known = kinds.get(texts.get(text) ?? "");
     if (known !== undefined && isRecent(known.since, now)) return known;
     const look = remembering(objectLookup(pod, now));
@@ -140,10 +138,6 @@ function remembering(look: Lookup): Lookup {
     if (!known.has(view)) known.set(view, look(view));
     return known.get(view) as never;
   };
-}
-
-function textOf(pod: JsonObject, named: boolean): string {
-  return JSON.stringify(named ? pod : { ...pod, metadata: { ...(pod["metadata"] as JsonObject), name: "" } });
 }
 
 /** Everything that the plugins read of a pod, as text. */
