@@ -16,8 +16,20 @@ import {
 import { machine, markdownTable, textTable } from "./report.ts";
 
 /** A pod waits 1, 2, 4, 8, 16, 32 and then 60 seconds after its tries; as it comes, 1, 2, 4, 8 and then 10. */
-const FULL: QuietSize = { nodes: 100, pending: 200, pods: 1_000, tries: { tuned: 7, default: 5 } };
-const SMALL: QuietSize = { nodes: 3, pending: 5, pods: 20, tries: { tuned: 1, default: 1 } };
+const FULL: QuietSize = {
+  nodes: 100,
+  pending: 200,
+  pods: 1_000,
+  tries: { tuned: 8, default: 6 },
+  spread: { tuned: 60, default: 10 },
+};
+const SMALL: QuietSize = {
+  nodes: 3,
+  pending: 5,
+  pods: 20,
+  tries: { tuned: 1, default: 1 },
+  spread: { tuned: 0, default: 0 },
+};
 const RUNS = 3;
 
 /** New pods must be placed at so much of the rate that they would be without noise, where the page's settings are used. */

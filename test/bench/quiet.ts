@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import { eventually } from "../controlplane/eventually.ts";
 import type { Pod } from "../controlplane/objects.ts";
@@ -18,6 +19,8 @@ export interface QuietSize {
   readonly pods: number;
   /** So often each pod that waits has been tried, on average, before anything is measured. */
   readonly tries: Readonly<Record<Setting, number>>;
+  /** Over so many seconds they are created: as long as they wait between two tries, so that these do not come at once. */
+  readonly spread: Readonly<Record<Setting, number>>;
 }
 
 /** How a kube-scheduler is set: as the documentation says, or as it comes. */
@@ -79,7 +82,7 @@ export async function measureQuiet(
     await place(plane, { name: "warm", count: warm, before: 0 });
     const reports = around === "calm" ? undefined : await startReporting(plane);
     try {
-      if (around === "noisy") await waitRefused(plane, binder, { pending: size.pending, tries: size.tries[setting] });
+      if (around === "noisy") await waitRefused(plane, binder, { setting, size });
       const fresh = { name: "new", count: size.pods, before: warm + (reports === undefined ? 0 : REPORTING) };
       return await figuresOf(binder, size.pods, () => place(plane, fresh));
     } finally {
@@ -134,12 +137,14 @@ async function place(
 async function waitRefused(
   { api }: ControlPlane,
   binder: RunningBinder,
-  { pending, tries }: { readonly pending: number; readonly tries: number },
+  { setting, size: { pending, tries, spread } }: Pick<QuietRun, "setting" | "size">,
 ): Promise<void> {
   const before = await filtersAsked(binder);
-  const hopeless = Array.from({ length: pending }, (_, index) => gpuPod(`pending-${index}`, CARD + 1));
-  await inParallel(hopeless, 24, (pod) => api.create(pod));
-  const often = async () => (await filtersAsked(binder)) - before >= tries * pending;
+  for (let index = 0; index < pending; index++) {
+    await api.create(gpuPod(`pending-${index}`, CARD + 1));
+    await sleep((1000 * spread[setting]) / pending);
+  }
+  const often = async () => (await filtersAsked(binder)) - before >= tries[setting] * pending;
   await eventually("every pod that waits was refused often enough", often, { within: 600_000, every: 500 });
 }
 
