@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { parseAllDocuments } from "yaml";
 import { field, isObject, type JsonObject } from "../protocol/json.ts";
@@ -8,6 +7,7 @@ import { exitCode, reportJson, reportSummary, reportTable } from "./check/report
 import { CommandError } from "./command-error.ts";
 import { entries } from "./kube-scheduler/extender.ts";
 import { parseMinor } from "./kube-scheduler/versions.ts";
+import { readText } from "./read-text.ts";
 import { createScreen } from "./screen.ts";
 
 /** Options of `berth check`. */
@@ -26,7 +26,7 @@ export interface CheckOptions {
  * @throws {CommandError} when a file cannot be read or an option is not usable: exit code 1
  */
 export async function checkFile(file: string, options: CheckOptions): Promise<void> {
-  const source = file === "-" ? await text(process.stdin) : await readOrExplain(file);
+  const source = file === "-" ? await text(process.stdin) : await readText(file);
   const report = check(source, await known(options));
   const screen = createScreen(process.stdout, process.stderr);
   const name = file === "-" ? "standard input" : file;
@@ -43,7 +43,7 @@ async function known({ kubernetesVersion, featureGates, nodes }: CheckOptions): 
   if (kubernetesVersion !== undefined && minor === undefined) {
     throw new CommandError(`--kubernetes-version ${kubernetesVersion}: write it as 1.37 or v1.37.2`);
   }
-  const advertised = nodes === undefined ? undefined : resourcesOf(await readOrExplain(nodes));
+  const advertised = nodes === undefined ? undefined : resourcesOf(await readText(nodes));
   return {
     ...(minor !== undefined && { minor }),
     ...(featureGates !== undefined && { gates: parseGates(featureGates) }),
@@ -61,19 +61,4 @@ function resourcesOf(source: string): Set<string> {
   });
   const lists = nodes.flatMap(({ status }) => [field(status, "allocatable"), field(status, "capacity")]);
   return new Set(lists.flatMap((list) => Object.keys(isObject(list) ? list : {})));
-}
-
-async function readOrExplain(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? "unknown";
-    const why =
-      code === "ENOENT"
-        ? "there is no such file"
-        : code === "EISDIR"
-          ? "it is a folder"
-          : `the system answered ${code}`;
-    throw new CommandError(`${file} cannot be read: ${why}`);
-  }
 }

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CommandError } from "./command-error.ts";
 import { generateConfiguration } from "./config/generate.ts";
 import type { ConfigurationWish, Platform, Wiring } from "./config/options.ts";
 import { readAddress } from "./kube-scheduler/address.ts";
+import { readText } from "./read-text.ts";
 import { createScreen } from "./screen.ts";
 
 /** Options of `berth config`, as commander gives them. */
@@ -44,7 +45,7 @@ export async function config(options: ConfigOptions): Promise<void> {
   if (out !== undefined && existsSync(out) && !force) {
     throw new CommandError(`${out} is there already and stays as it is: give another --out, or --force to replace it`);
   }
-  const from = options.from === undefined ? undefined : await readOption("--from", options.from);
+  const from = options.from === undefined ? undefined : await readText(options.from, `--from ${options.from}`);
   const { text, flags, notes } = generateConfiguration(await wishOf(options), from);
   const screen = createScreen(process.stdout, process.stderr);
   if (out === undefined) screen.print(text.trimEnd());
@@ -71,21 +72,13 @@ async function wishOf(options: ConfigOptions): Promise<ConfigurationWish> {
 }
 
 async function readAuthority(file: string): Promise<string> {
-  const pem = await readOption("--ca-data", file);
+  const pem = await readText(file, `--ca-data ${file}`);
   if (!pem.includes("-----BEGIN CERTIFICATE-----")) {
     throw new CommandError(`--ca-data ${file} holds no certificate: give the PEM file of the authority`);
   }
   if (pem.includes("PRIVATE KEY"))
     throw new CommandError(`--ca-data ${file} holds a private key, which must not leave it`);
   return Buffer.from(pem).toString("base64");
-}
-
-async function readOption(option: string, file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    throw new CommandError(`${option} ${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? "unknown"}`);
-  }
 }
 
 const SECRET_NOTE =

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { type Connection, connect } from "../cluster/connection.ts";
@@ -14,6 +13,7 @@ import { functionJudge, type Judge, localJudge } from "./explain/judge.ts";
 import { liveSubject, readCluster } from "./explain/live.ts";
 import { type Subject, subjectOfRequest } from "./explain/subject.ts";
 import { EXPLANATION_LEGEND, explanationHeading, explanationTable, nodeDetails } from "./explain/table.ts";
+import { readText } from "./read-text.ts";
 import { createScreen, type Screen } from "./screen.ts";
 
 /** Which cluster is asked, and how the answer looks. */
@@ -56,7 +56,7 @@ export async function explainPod(pod: string, options: ExplainOptions): Promise<
 
 /** Explains a request that kube-scheduler has sent, from a file. Throws {CommandError} as {@link explainPod}. */
 export async function explainFile(file: string, options: ExplainOptions): Promise<void> {
-  const subject = subjectOfRequest(await readOrExplain(file), file, Date.now());
+  const subject = subjectOfRequest(await readText(file), file, Date.now());
   show(await judged(subject, options), options, createScreen(process.stdout, process.stderr));
 }
 
@@ -121,14 +121,5 @@ async function inCluster(options: ClusterOptions, work: (connection: Connection)
     await work(connection);
   } finally {
     await connection.close();
-  }
-}
-
-async function readOrExplain(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new CommandError(`${file} cannot be read: ${code === "ENOENT" ? "there is no such file" : code}`);
   }
 }

@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import Table from "cli-table3";
 import { Agent } from "undici";
 import type { ShadowDifference } from "../binder/shadow.ts";
 import { field, isObject, type Json } from "../protocol/json.ts";
 import { CommandError } from "./command-error.ts";
+import { readText } from "./read-text.ts";
 import { createScreen, type Screen } from "./screen.ts";
 
 /** How the binder is asked, and how the answer looks. */
@@ -103,7 +103,5 @@ async function ask(url: string, options: ShadowOptions): Promise<Json> {
 
 async function read(file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
-  return readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(`${file} cannot be read (${error.code})`);
-  });
+  return readText(file);
 }

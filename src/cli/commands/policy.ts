@@ -17,6 +17,7 @@ export function policyCommand(): Command {
     .option("--out <file>", "where to", "dist/policy.json")
     .action(async (options) => (await import("../policy.ts")).compilePolicy(options));
   return new Command("policy")
+    .summary("check and compile berth.yaml and facts.json")
     .description("Checks and compiles berth.yaml and facts.json.")
     .addCommand(check)
     .addCommand(compile);

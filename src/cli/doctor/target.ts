@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { getCACertificates } from "node:tls";
 import { field, isObject, type JsonObject } from "../../protocol/json.ts";
 import { CommandError } from "../command-error.ts";
@@ -6,6 +5,7 @@ import type { Address } from "../kube-scheduler/address.ts";
 import { parseDuration } from "../kube-scheduler/duration.ts";
 import { DEFAULT_TIMEOUT_MS, extendersOf, type Verb } from "../kube-scheduler/extender.ts";
 import { readContents } from "../kube-scheduler/read.ts";
+import { readText } from "../read-text.ts";
 
 /** Who checks the server's certificate: an authority of the configuration, the machine's own, or nobody. */
 export type Verification = "authority" | "system" | "nobody";
@@ -79,7 +79,7 @@ function entryOf({ url = "", ca, cert, key, names, timeout }: TargetOptions): Js
 }
 
 async function entryFrom(file: string, number: number): Promise<JsonObject> {
-  const { found } = readContents(await readText(file, "--config"));
+  const { found } = readContents(await readText(file, `--config ${file}`));
   const entries = found.flatMap(({ value }) => extendersOf(value).map(({ entry }) => entry));
   const entry = entries[number - 1];
   if (entry !== undefined) return entry;
@@ -144,15 +144,5 @@ async function material(tls: JsonObject, of: "ca" | "cert" | "key"): Promise<str
   const data = field(tls, `${of}Data`);
   if (typeof data === "string" && data !== "") return Buffer.from(data, "base64").toString("utf8");
   const file = field(tls, `${of}File`);
-  return typeof file === "string" && file !== "" ? readText(file, `${of}File`) : undefined;
-}
-
-async function readText(file: string, what: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "there is no such file here" : `the system answered ${code}`;
-    throw new CommandError(`${what} ${file} cannot be read: ${why}`);
-  }
+  return typeof file === "string" && file !== "" ? readText(file, `${of}File ${file}`) : undefined;
 }

@@ -60,7 +60,7 @@ function readText(text: string, shift: Shift): Contents {
 function readDocument(document: Document.Parsed, text: string, at: (offset: number) => Place): Contents {
   const unreadable = document.errors.map(({ code, pos: [offset] }) => ({
     ...at(offset),
-    problem: PROBLEMS[code] ?? code,
+    problem: PROBLEMS[code] ?? `this is no valid YAML (${code})`,
   }));
   const repeated = document.errors.every(({ code }) => code === "DUPLICATE_KEY");
   const value = repeated ? plain(document) : undefined;
@@ -73,6 +73,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: "a tab indents this line: YAML takes spaces only",
   BAD_INDENT: "the indentation does not fit the lines above",
   MULTILINE_IMPLICIT_KEY: "a colon or quote seems to be missing here",
+  BLOCK_AS_IMPLICIT_KEY: "a second colon, or a line that is indented too far",
   MISSING_CHAR: "a character is missing here: a quote, a bracket or a comma",
 };
 
