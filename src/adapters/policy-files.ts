@@ -70,6 +70,7 @@ async function readText(file: string): Promise<Read> {
     return { text: await readFile(file, "utf8") };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    return { problem: code === "ENOENT" ? `${file}: there is no such file` : `${file}: cannot be read (${code})` };
+    if (code === "ENOENT") return { problem: `${file}: there is no such file` };
+    return { problem: `${file}: ${code === "EISDIR" ? "is a folder, not a file" : `cannot be read (${code})`}` };
   }
 }
