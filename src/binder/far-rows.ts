@@ -31,9 +31,16 @@ export interface FarRowsOptions {
   readonly log: Log;
 }
 
+/**
+ * While a function is rolled out, its replicas answer with two versions by turns: whichever is in force finds its rows
+ * again. Each version has a memory of its own, so these are few.
+ */
+const VERSIONS_KEPT = 2;
+
 /** Begins to ask the function, and to ask ahead for pods as they appear. */
 export function startFarRows({ metrics, log, sources, ...options }: FarRowsOptions): FarRows {
-  const newest = new Map<string, Far>();
+  /** Of each profile, the newest first. */
+  const versions = new Map<string, readonly Version[]>();
   let rejected = false;
   const keepsWaiting = (): void => {
     rejected = true;
@@ -58,7 +65,7 @@ export function startFarRows({ metrics, log, sources, ...options }: FarRowsOptio
     elapsed: systemTiming.elapsed,
   });
   const ahead = createAhead({
-    fars: () => [...newest.values()].filter((far) => far.isUsed()),
+    fars: () => [...versions.values()].flatMap(([now]) => (now?.far.isUsed() ? [now.far] : [])),
     nodes: () => sources.nodes.values(),
     elapsed: systemTiming.elapsed,
   });
@@ -67,14 +74,26 @@ export function startFarRows({ metrics, log, sources, ...options }: FarRowsOptio
   const firstUsed = () => void setImmediate(() => [...sources.pods.values()].forEach(ahead.pod));
   return {
     of(policy) {
-      const far = createFar({ policy, asker, metrics, rejected: keepsWaiting });
-      if (far) newest.set(policy.profile, far);
-      else newest.delete(policy.profile);
-      return far && tellingFirstUse(far, firstUsed);
+      const { profile, version } = policy;
+      const before = versions.get(profile) ?? [];
+      const known = before.find((each) => each.version === version)?.far;
+      const far = known ?? createFar({ policy, asker, metrics, rejected: keepsWaiting });
+      if (far === undefined) {
+        versions.delete(profile);
+        return undefined;
+      }
+      const others = before.filter((each) => each.version !== version);
+      versions.set(profile, [{ version, far }, ...others].slice(0, VERSIONS_KEPT));
+      return tellingFirstUse(far, firstUsed);
     },
     problem: () => (asker.isAway() ? "the function does not answer" : undefined),
     stop: asker.stop,
   };
+}
+
+interface Version {
+  readonly version: string;
+  readonly far: Far;
 }
 
 /** Pods that were there before a policy was used at all are asked ahead from then on. */
