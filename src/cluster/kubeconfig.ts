@@ -71,6 +71,8 @@ function loadProblem(error: unknown): string {
     readonly mark?: { readonly line: number };
   };
   if (name === "YAMLException") return `line ${(mark?.line ?? 0) + 1}: ${reason ?? "no YAML"}`;
+  if (code === "ENOENT") return "there is no such file";
+  if (code === "EISDIR") return "it is a folder";
   return code ?? "it is no kubeconfig";
 }
 

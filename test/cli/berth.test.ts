@@ -51,7 +51,7 @@ describe("the berth command", () => {
     const { code, stderr } = await berth(bare, ["dev"]);
     await bare.remove();
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^this checkout is not set up for Node v\d+\.\d+\.\d+: run `npm ci` first, .*\n$/);
+    expect(stderr).toMatch(/^this checkout is not set up: run `npm ci` first, .*\n$/);
   });
 
   it("says that wrangler is missing after an npm ci without development packages", async () => {
