@@ -170,7 +170,9 @@ describe("credentials of a kubeconfig file", () => {
     const problem = await connect({ kubeconfig: path }).catch(String);
     expect(problem).toContain(`The kubeconfig ${path} cannot be read: line `);
     expect(problem).not.toContain("the-secret-token");
-    await expect(connect({ kubeconfig: join(folder, "missing") })).rejects.toThrow("cannot be read: there is no such file");
+    await expect(connect({ kubeconfig: join(folder, "missing") })).rejects.toThrow(
+      "cannot be read: there is no such file",
+    );
     await expect(connect({ kubeconfig: await kubeconfig("nowhere at all") })).rejects.toThrow("is no URL");
   });
 

@@ -55,7 +55,7 @@ export async function benchBinds({ smoke, write, progress, ...chosen }: Choice):
   const rows = rates.map(row);
   process.stdout.write(`\n${on}\n${textTable(HEAD, rows)}\n`);
   if (write)
-    await writeFigures("bind figures", measuredOn(`${on}, ${pods} pods in each run`, markdownTable(HEAD, rows)));
+    await writeFigures("bind figures", measuredOn(`${on}, ${runs} runs of ${pods} pods`, markdownTable(HEAD, rows)));
   const slow = rates.filter((each) => ratio(each) < each.scenario.least);
   for (const each of slow) process.stderr.write(`${each.scenario.name}: below ${each.scenario.least}\n`);
   return slow.length === 0;
@@ -67,7 +67,11 @@ export async function benchCache({ smoke, write, progress, ...chosen }: Choice):
   const { nodes = smoke ? 20 : 5_000, pods = smoke ? 100 : 50_000, runs = smoke ? 1 : RUNS } = chosen;
   const cache = await withPlane((plane) => measureCache(plane, { nodes, pods }, { runs, progress }));
   process.stdout.write(`\n${on}\n${textTable(CACHE_HEAD, [cacheRow(cache)])}\n`);
-  if (write) await writeFigures("cache figures", measuredOn(on, markdownTable(CACHE_HEAD, [cacheRow(cache)])));
+  if (write)
+    await writeFigures(
+      "cache figures",
+      measuredOn(`${on}, ${runs} starts`, markdownTable(CACHE_HEAD, [cacheRow(cache)])),
+    );
   return median(cache.peakBytes) < 600e6 && median(cache.seconds) < 20;
 }
 
