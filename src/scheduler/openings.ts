@@ -1,3 +1,4 @@
+import { metadataText } from "../cluster/metadata.ts";
 import type { Objects } from "../placement/followed.ts";
 import { field, type JsonObject } from "../protocol/json.ts";
 import { createWaitingRoom, type QueueTiming } from "./backoff.ts";
@@ -30,7 +31,7 @@ export function followOpenings(ledgers: Objects, timing: OpeningTiming, opened: 
     },
   );
   const see = (ledger: JsonObject): void => {
-    const name = String(field(field(ledger, "metadata"), "name"));
+    const name = metadataText(ledger, "name");
     const [until, now] = [closedUntil(ledger), timing.now()];
     if (!(until > now)) return void awaited.delete(name);
     const due = Math.min(until + AFTER, now + MOST);
@@ -41,7 +42,7 @@ export function followOpenings(ledgers: Objects, timing: OpeningTiming, opened: 
   const forget = ledgers.subscribe({
     add: see,
     update: see,
-    delete: (ledger) => void awaited.delete(String(field(field(ledger, "metadata"), "name"))),
+    delete: (ledger) => void awaited.delete(metadataText(ledger, "name")),
   });
   return {
     stop() {
