@@ -1,13 +1,13 @@
-/** Names that were waited for in vain and are remembered, at most. */
+/** Names that were waited for in vain and are remembered, at most; the oldest go first. */
 const MISSED = 10_000;
 
-/** Those who wait for a node to become known. */
+/** Those who wait for an object to become known, by a name that is its alone. */
 export interface Arrivals {
-  /** Resolves when the node has come, or after so many milliseconds. */
+  /** Resolves when the object has come, or after so many milliseconds. */
   wait(name: string, ms: number): Promise<void>;
-  /** The node is known now. */
+  /** The object is known now. */
   came(name: string): void;
-  /** Hears the name of every node that comes after somebody has waited for it in vain. */
+  /** Hears the name of every object that comes after somebody has waited for it in vain. */
   onLate(hear: (name: string) => void): void;
 }
 
@@ -27,7 +27,8 @@ export function createArrivals(): Arrivals {
           resolve();
         };
         const inVain = (): void => {
-          if (missed.size < MISSED) missed.add(name);
+          missed.add(name);
+          for (const oldest of missed) if (missed.size > MISSED) missed.delete(oldest);
           done();
         };
         const timer = setTimeout(inVain, ms);

@@ -54,6 +54,24 @@ describe("waking pods that wait", () => {
     expect(touched).toEqual(["gpu-2"]);
   });
 
+  it("touches the node of a pod that was to be evicted before the binder knew it, whoever leads", async () => {
+    const { watched, touched, waker } = waking(false);
+    watched.state.pods.onLate(({ nodeName }) => waker.wake(nodeName));
+    let over = false;
+    void watched.state.pods.placed(["late", "gone"], 500).then(() => {
+      over = true;
+    });
+    watched.pod({ uid: "late" });
+    await vi.advanceTimersByTimeAsync(500);
+    expect(over).toBe(true);
+    expect(touched).toEqual([]);
+    watched.pod({ uid: "other", node: "gpu-1" });
+    watched.pod({ uid: "late", node: "gpu-1" });
+    watched.pod({ uid: "late", node: "gpu-1" });
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(touched).toEqual(["gpu-1"]);
+  });
+
   it("touches at most once a second, and does not forget what came in between", async () => {
     const { watched, touched, waker } = waking();
     watched.pod({ uid: "a", gpu: 6 });

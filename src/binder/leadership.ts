@@ -84,6 +84,8 @@ function startDuties(
   });
   // kube-scheduler was told that the node is not known, and nothing it hears of says that it is now.
   state.nodes.onLate(waker.wake);
+  // Or that nobody could be evicted there.
+  state.pods.onLate(({ nodeName }) => waker.wake(nodeName));
   const cleaner = createCleaner({ context, lanes, seen: state.pods.byUid, graceTime });
   const withDevices = () => [...state.nodes.values()].filter(({ devices }) => devices.length > 0);
   const lookAround = lookAroundAfterTakeover({

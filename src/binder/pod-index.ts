@@ -1,6 +1,7 @@
 import type { PlacedPod } from "../placement/model.ts";
 import { placedPod } from "../placement/placed.ts";
 import { field, type JsonObject } from "../protocol/json.ts";
+import { createArrivals } from "./arrivals.ts";
 import type { Objects } from "./objects.ts";
 
 /** The pods by what one asks for them by. Pods in a terminal phase are not among them. */
@@ -13,6 +14,10 @@ export interface PodIndex {
   nominatedTo(node: string): readonly PlacedPod[];
   /** The pods that ask for device memory and are not bound yet. */
   waiting(): readonly PlacedPod[];
+  /** Resolves when all these pods, by UID, are known to have a node, or after so many milliseconds. */
+  placed(uids: readonly string[], ms: number): Promise<void>;
+  /** Hears of every pod that has a node after somebody has waited for that in vain. */
+  onLate(hear: (pod: PlacedPod) => void): void;
   /** Hears of every pod that is there, that changes, and (`gone`) that is not there any more. */
   subscribe(hear: (pod: PlacedPod, gone: boolean) => void): void;
 }
@@ -26,6 +31,7 @@ export function indexPods(pods: Objects): PodIndex {
   const nominated = groups();
   const waiting = groups();
   const hearers = new Set<(pod: PlacedPod, gone: boolean) => void>();
+  const arrivals = placements((uid) => byUid.get(uid));
   const take = (uid: string): PlacedPod | undefined => {
     const known = byUid.get(uid);
     if (known === undefined) return undefined;
@@ -43,6 +49,7 @@ export function indexPods(pods: Objects): PodIndex {
     else if (pod.nominatedNode !== undefined) nominated.put(pod.nominatedNode, pod);
     if (pod.nodeName === "" && pod.request > 0n) waiting.put("", pod);
     for (const hear of hearers) hear(pod, false);
+    arrivals.came(pod);
   };
   pods.subscribe({
     add: put,
@@ -58,10 +65,33 @@ export function indexPods(pods: Objects): PodIndex {
     on: on.of,
     nominatedTo: nominated.of,
     waiting: () => waiting.of(""),
+    placed: arrivals.placed,
+    onLate: arrivals.onLate,
     subscribe(hear) {
       hearers.add(hear);
       for (const pod of [...byUid.values()]) hear(pod, false);
     },
+  };
+}
+
+/** Those who wait for a pod to be known with its node. */
+function placements(known: (uid: string) => PlacedPod | undefined): Pick<PodIndex, "placed" | "onLate"> & {
+  came(pod: PlacedPod): void;
+} {
+  const arrivals = createArrivals();
+  return {
+    came({ uid, nodeName }) {
+      if (nodeName !== "") arrivals.came(uid);
+    },
+    async placed(uids, ms) {
+      const missing = uids.filter((uid) => (known(uid)?.nodeName ?? "") === "");
+      await Promise.all(missing.map((uid) => arrivals.wait(uid, ms)));
+    },
+    onLate: (hear) =>
+      arrivals.onLate((uid) => {
+        const pod = known(uid);
+        if (pod !== undefined) hear(pod);
+      }),
   };
 }
 

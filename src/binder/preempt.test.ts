@@ -48,6 +48,16 @@ describe("preempt from the cluster as it is", () => {
     expect(await helped(watched, asked({ "gpu-1": ["gone-a", "gone-b"] }, 8))).toEqual({});
   });
 
+  it("waits a moment for a victim that kube-scheduler has heard of before the binder", async () => {
+    const watched = watch();
+    watched.node("gpu-1", [1, 10]);
+    watched.pod({ uid: "bound-meanwhile", priority: 1 });
+    const answer = helped(watched, asked({ "gpu-1": ["new", "bound-meanwhile"] }, "none"));
+    watched.pod({ uid: "new", node: "gpu-1", priority: 1 });
+    watched.pod({ uid: "bound-meanwhile", node: "gpu-1", priority: 2 });
+    expect(await answer).toEqual({ "gpu-1": ["bound-meanwhile", "new"] });
+  });
+
   it("spares pods of the same or a higher priority, and counts the budgets it violates", async () => {
     const watched = watch();
     watched.node("gpu-1", [2, 20]);

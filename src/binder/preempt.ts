@@ -10,8 +10,15 @@ import type { PreemptArgs } from "../protocol/preempt.ts";
 import { barredBy } from "./decider.ts";
 import { type LivePolicy, liveNode, policyFor } from "./live.ts";
 
-/** Chooses victims so that the profile's own filter keeps the node once they are gone. */
+/** How long a victim that kube-scheduler has chosen may still become known, in milliseconds. */
+const NEW_VICTIM_MS = 500;
+
+/**
+ * Chooses victims so that the profile's own filter keeps the node once they are gone. kube-scheduler may have heard of
+ * a victim before the binder has: without it the node would seem to need no victim, and the pod would wait for minutes.
+ */
 export async function preemptLive(live: LivePolicy, args: PreemptArgs): Promise<Victims> {
+  await live.state.pods.placed([...args.victims.values()].flat(), NEW_VICTIM_MS);
   const policy = await policyFor(live, args.pod, () => [...args.victims.keys()].map(live.state.nodes.get));
   try {
     const cycle = prepare(policy, objectLookup(args.pod, live.now()), live.around);
