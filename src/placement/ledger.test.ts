@@ -88,16 +88,7 @@ test("a ledger is an object for people too: owner, amounts as strings, sums and 
       closedUntil: "2027-01-15T08:01:15.000Z",
       lastAssumeTime: "1800000000000000001",
       claims: [
-        {
-          id: "c",
-          podUid: "p",
-          namespace: "default",
-          podName: "pod",
-          device: "1",
-          amount: "4",
-          assumeTime: "1800000000000000001",
-          claimedAt: "2027-01-15T08:00:00.001Z",
-        },
+        "default/pod device=1 amount=4 uid=p claim=c assumeTime=1800000000000000001 claimedAt=2027-01-15T08:00:00.001Z",
       ],
     },
     status: {
@@ -111,17 +102,22 @@ test("a ledger is an object for people too: owner, amounts as strings, sums and 
 describe("a stored object that is not a ledger of this node and format is told, never taken as an empty one:", () => {
   const stored = JSON.parse(JSON.stringify(writeLedger(ONE, NODE))) as JsonObject;
   const spec = stored["spec"] as JsonObject;
-  const [one] = spec["claims"] as JsonObject[];
+  const [line = ""] = spec["claims"] as string[];
   const withSpec = (more: JsonObject) => ({ ...stored, spec: { ...spec, ...more } });
+  const withClaim = (find: string, put: string) => withSpec({ claims: [line, line.replace(find, put)] });
   const broken: [string, JsonObject, RegExp][] = [
     ["no spec", { ...stored, spec: null }, /^spec.format/],
     ["no format", { ...stored, spec: {} }, /^spec.format/],
     ["a format that never was", withSpec({ format: 0 }), /^spec.format/],
     ["a format that is no number", withSpec({ format: "1" }), /^spec.format/],
     ["no claims", withSpec({ claims: null }), /^spec.claims/],
-    ["a claim without a device", withSpec({ claims: [{ ...one, device: "" }] }), /^spec.claims.0.device/],
-    ["a negative amount", withSpec({ claims: [{ ...one, amount: "-4" }] }), /^spec.claims.0.amount/],
-    ["an amount that is a number", withSpec({ claims: [{ ...one, amount: 4 }] }), /^spec.claims.0.amount/],
+    ["a claim without a device", withClaim("device=1 ", ""), /^spec.claims.1: expected device=/],
+    ["a claim of an empty device", withClaim("device=1", "device="), /^spec.claims.1: expected device=/],
+    ["a claim of no pod", withClaim("default/pod", "default"), /^spec.claims.1: expected <namespace>/],
+    ["a negative amount", withClaim("amount=4", "amount=-4"), /^spec.claims.1: expected amount=/],
+    ["a claim at no time", withClaim("2027", "27"), /^spec.claims.1: expected claimedAt=/],
+    ["a claim that is badly escaped", withClaim("uid=p", "uid=%E0%A4%A"), /^spec.claims.1: expected device=/],
+    ["a claim that is no text", withSpec({ claims: [{ pod: "default/pod" }] }), /^spec.claims.0/],
     ["a time that is no date", withSpec({ closedUntil: "tomorrow" }), /^spec.closedUntil/],
     ["no assume time", withSpec({ lastAssumeTime: null }), /^spec.lastAssumeTime/],
     ["the ledger of another node", { ...stored, metadata: { name: "x", resourceVersion: "7" } }, /of x, not of gpu-1/],
@@ -136,8 +132,9 @@ describe("a stored object that is not a ledger of this node and format is told, 
     expect(readLedger({ ...stored, spec: { format: 2 } }, "gpu-1")).toEqual({ kind: "newer", format: 2 });
   });
 
-  test("but a field that a newer release adds to this format is passed over", () => {
-    expect(readLedger(withSpec({ fieldOfTomorrow: true }), "gpu-1")).toMatchObject({ kind: "ledger", ledger: ONE });
+  test("but what a newer release adds to this format is passed over", () => {
+    const more = withSpec({ fieldOfTomorrow: true, claims: [`${line} word=ofTomorrow`] });
+    expect(readLedger(more, "gpu-1")).toMatchObject({ kind: "ledger", ledger: ONE });
   });
 });
 
@@ -176,14 +173,16 @@ describe("the custom resource definition in infra/", () => {
     expect(columns.map(({ name }) => name)).toEqual(["Used", "Total", "Devices", "Closed-Until", "Epoch", "Age"]);
   });
 
-  test("is checked by something that finds faults: missing, dropped and mistyped fields, and claims of one id", () => {
+  test("is checked by something that finds faults: missing, dropped and mistyped fields, and a claim twice", () => {
     const object = writeLedger(ONE, NODE);
     const spec = object["spec"] as JsonObject;
-    const claims = spec["claims"] as JsonObject[];
+    const [line = ""] = spec["claims"] as string[];
     const faults = (more: JsonObject) => structuralFaults(schema, { ...object, spec: { ...spec, ...more } });
     expect(faults({ more: 1 })).toEqual([".spec.more: dropped"]);
     expect(faults({ format: 0 })).toEqual([".spec.format: not such an integer"]);
-    expect(faults({ claims: [...claims, ...claims] })).toEqual([".spec.claims: two items with the same keys"]);
+    expect(faults({ claims: [line, line] })).toEqual([".spec.claims: the same item twice"]);
+    const half = line.split(" ").slice(0, 4).join(" ");
+    expect(faults({ claims: [half] })).toEqual([expect.stringMatching(/^.spec.claims\[0\]: does not match/)]);
     expect(faults({ lastAssumeTime: "-1" })).toEqual([expect.stringMatching(/^.spec.lastAssumeTime: does not match/)]);
     expect(structuralFaults(schema, { ...object, spec: {} })).toContain(".spec.nodeUid: missing");
   });

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { field, type Json, type JsonObject } from "../protocol/json.ts";
+import { readClaimLine, writeClaimLine } from "./claim-line.ts";
 import type { Claim, DeviceSlot, Ledger, PlacedNode } from "./model.ts";
 
 /** Group and version of the custom resource. */
@@ -32,16 +33,12 @@ const whole = z
   .transform(BigInt);
 const instant = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value));
 
-const claimSchema = z.object({
-  id: text,
-  podUid: text,
-  namespace: text,
-  podName: text,
-  device: text,
-  amount: whole,
-  assumeTime: whole,
-  claimedAt: instant,
-}) satisfies z.ZodType<Claim>;
+const claim = z.string().transform((line, { addIssue }): Claim => {
+  const read = readClaimLine(line);
+  if (!("fault" in read)) return read;
+  addIssue(read.fault);
+  return z.NEVER;
+});
 
 const ledgerSchema = z.object({
   metadata: z.object({ name: text, resourceVersion: text }),
@@ -50,7 +47,7 @@ const ledgerSchema = z.object({
     epoch: text,
     closedUntil: instant.optional(),
     lastAssumeTime: whole,
-    claims: z.array(claimSchema),
+    claims: z.array(claim),
   }),
 });
 
@@ -107,7 +104,7 @@ export function writeLedger(ledger: Ledger, node: LedgerNode): JsonObject {
       epoch,
       ...(closedUntil === 0 ? {} : { closedUntil: timestamp(closedUntil) }),
       lastAssumeTime: lastAssumeTime.toString(),
-      claims: claims.map(writeClaim),
+      claims: claims.map(lineOf),
     },
     status: writeStatus(claims, node.devices),
   };
@@ -123,26 +120,12 @@ export function usageLine(claims: readonly Claim[], devices: readonly DeviceSlot
 }
 
 /** Claims never change, and those of a node are written again with each new one. */
-const written = new WeakMap<Claim, JsonObject>();
+const written = new WeakMap<Claim, string>();
 
-function writeClaim(claim: Claim): JsonObject {
-  const known = written.get(claim) ?? claimObject(claim);
-  written.set(claim, known);
-  return known;
-}
-
-function claimObject(claim: Claim): JsonObject {
-  const { id, podUid, namespace, podName, device, amount, assumeTime, claimedAt } = claim;
-  return {
-    id,
-    podUid,
-    namespace,
-    podName,
-    device,
-    amount: amount.toString(),
-    assumeTime: assumeTime.toString(),
-    claimedAt: timestamp(claimedAt),
-  };
+function lineOf(one: Claim): string {
+  const line = written.get(one) ?? writeClaimLine(one);
+  written.set(one, line);
+  return line;
 }
 
 function writeStatus(claims: readonly Claim[], devices: readonly DeviceSlot[]): JsonObject {

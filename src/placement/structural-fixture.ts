@@ -10,7 +10,7 @@ export interface StructuralSchema {
   readonly pattern?: string;
   readonly minLength?: number;
   readonly minimum?: number;
-  readonly "x-kubernetes-list-map-keys"?: readonly string[];
+  readonly "x-kubernetes-list-type"?: string;
 }
 
 /**
@@ -49,9 +49,8 @@ function objectFaults(schema: StructuralSchema, value: JsonObject, path: string)
 }
 
 function listFaults(schema: StructuralSchema, value: readonly Json[], path: string): string[] {
-  const keys = schema["x-kubernetes-list-map-keys"] ?? [];
-  const named = value.map((item) => keys.map((key) => (isObject(item) ? item[key] : "")).join(" "));
-  const twice = keys.length > 0 && new Set(named).size < named.length ? [`${path}: two items with the same keys`] : [];
+  const isSet = schema["x-kubernetes-list-type"] === "set";
+  const twice = isSet && new Set(value).size < value.length ? [`${path}: the same item twice`] : [];
   const { items = {} } = schema;
   return [...twice, ...value.flatMap((item, index) => structuralFaults(items, item, `${path}[${index}]`))];
 }

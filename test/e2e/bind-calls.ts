@@ -1,15 +1,10 @@
+import { readClaimLine } from "../../src/placement/claim-line.ts";
+import type { Claim } from "../../src/placement/model.ts";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import type { KubeObject, Pod } from "../controlplane/objects.ts";
 
-/** A promise as the ledger holds it. */
-export interface StoredClaim {
-  readonly podUid: string;
-  readonly podName: string;
-  readonly device: string;
-}
-
 /** The ledger of a node, as the API server holds it. */
-export type StoredLedger = KubeObject & { readonly spec: { readonly claims: readonly StoredClaim[] } };
+export type StoredLedger = KubeObject & { readonly spec: { readonly claims: readonly string[] } };
 
 /** Instead of a reason, when nobody answered. */
 export const NO_ANSWER = "no answer";
@@ -33,8 +28,21 @@ export async function askToBind(url: string, { metadata }: Pod, node: string): P
 }
 
 /** The claims of one node, or of all nodes. */
-export async function storedClaims({ api }: ControlPlane, node?: string): Promise<(StoredClaim & { node: string })[]> {
+export async function storedClaims({ api }: ControlPlane, node?: string): Promise<(Claim & { node: string })[]> {
   const ledgers = await api.list<StoredLedger>({ apiVersion: "berth.dev/v1alpha1", kind: "NodeLedger" });
   const wanted = ledgers.filter(({ metadata }) => node === undefined || metadata.name === node);
-  return wanted.flatMap(({ metadata, spec }) => spec.claims.map((claim) => ({ ...claim, node: metadata.name })));
+  return wanted.flatMap((ledger) => claimsIn(ledger).map((claim) => ({ ...claim, node: ledger.metadata.name })));
+}
+
+/**
+ * The claims of a ledger as the API server holds it.
+ *
+ * @throws {Error} for one that cannot be read
+ */
+export function claimsIn({ spec }: StoredLedger): Claim[] {
+  return spec.claims.map((line) => {
+    const claim = readClaimLine(line);
+    if ("fault" in claim) throw new Error(`${line}: ${claim.fault}`);
+    return claim;
+  });
 }

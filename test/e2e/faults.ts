@@ -2,6 +2,7 @@ import type { JsonObject } from "../../src/protocol/json.ts";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import { eventually, stays } from "../controlplane/eventually.ts";
 import type { KubeObject, Pod } from "../controlplane/objects.ts";
+import { claimsIn } from "./bind-calls.ts";
 import { deviceOf, gpuPod, type RunningBinder } from "./binder.ts";
 
 /** A ledger as the API server holds it. */
@@ -9,7 +10,7 @@ export type StoredLedger = KubeObject & {
   readonly spec: JsonObject & {
     readonly epoch: string;
     readonly format: number;
-    readonly claims: readonly (JsonObject & { readonly podName: string; readonly device: string })[];
+    readonly claims: readonly string[];
   };
 };
 
@@ -21,7 +22,7 @@ export function ledgerRef(node: string): KubeObject {
 /** The pods that a node's ledger holds devices for. */
 export async function promisedOn({ api }: ControlPlane, node: string): Promise<string[]> {
   const ledger = await api.find<StoredLedger>(ledgerRef(node) as StoredLedger);
-  return (ledger?.spec.claims ?? []).map(({ podName }) => podName).sort();
+  return (ledger ? claimsIn(ledger) : []).map(({ podName }) => podName).sort();
 }
 
 /** Creates a pod that no scheduler looks after: the test asks the binder for it, as kube-scheduler would. */

@@ -1,5 +1,6 @@
 import { field, type JsonObject } from "../../protocol/json.ts";
-import { writeLedger } from "../ledger.ts";
+import { readLedger, writeLedger } from "../ledger.ts";
+import type { Claim } from "../model.ts";
 import type { BindingOrder, RevocationOrder } from "../ports.ts";
 import { type Mutant, nodeNamed } from "./process.ts";
 import { placedPod } from "./world.ts";
@@ -48,7 +49,7 @@ export const readAfterClaim: Mutant = {
     return {
       ...ports,
       updateLedger(object) {
-        for (const claim of claimsIn(object)) claimIds.set(String(field(claim, "podUid")), String(field(claim, "id")));
+        for (const { podUid, id } of claimsIn(object)) claimIds.set(podUid, id);
         return ports.updateLedger(object);
       },
       async postBinding(order) {
@@ -123,9 +124,9 @@ export const blindWrites: Mutant = {
   }),
 };
 
-function claimsIn(ledger: JsonObject): readonly unknown[] {
-  const claims = field(field(ledger, "spec"), "claims");
-  return Array.isArray(claims) ? claims : [];
+function claimsIn(ledger: JsonObject): readonly Claim[] {
+  const reading = readLedger(ledger, String(field(field(ledger, "metadata"), "name")));
+  return reading.kind === "ledger" ? reading.ledger.claims : [];
 }
 
 function opened(object: JsonObject): JsonObject {
