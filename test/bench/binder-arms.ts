@@ -8,21 +8,20 @@ import type { JsonObject } from "../../src/protocol/json.ts";
 import { startAsker } from "../controlplane/asker.ts";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import { ACCOUNT, NAMESPACE, startBinder } from "../e2e/binder.ts";
-import { MEMORY, type Target } from "./binder-targets.ts";
+import { inParallel, MEMORY, type Target } from "./binder-targets.ts";
 
 /** One way to have pods bound. */
 export interface Arm {
   readonly name: string;
   /** The binder's process; absent where there is none. */
   readonly pid?: number;
-  /** Binds one pod; the events about it may still be under way. */
-  bind(target: Target): Promise<void>;
-  /** Settles when every event about the pods bound so far is written. */
-  settled(): Promise<void>;
+  /** Binds the pods, so many at a time, and settles when every event about them is written. */
+  bindAll(targets: readonly Target[], parallel: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-export type StartArm = (plane: ControlPlane) => Promise<Arm>;
+/** @param scheduled whether `Scheduled` is written after each bind, by the caller, as kube-scheduler does */
+export type StartArm = (plane: ControlPlane, scheduled: boolean) => Promise<Arm>;
 
 const PROFILE = "gpu";
 
@@ -32,29 +31,33 @@ const CONFIGURATION = {
 };
 
 /** A pooled client that posts to the API server what the binder would, under the binder's account, and nothing else. */
-export const bare: StartArm = async (plane) => {
+export const bare: StartArm = async (plane, scheduled) => {
   const { post, close } = await apiServer(plane);
-  const events: Promise<void>[] = [];
   let assumeTime = BigInt(Date.now()) * 1_000_000n;
-  const record = (draft: EventDraft) => events.push(post(eventsPath(draft), eventOf(draft)));
   return {
     name: "bare client",
-    async bind(target) {
-      const device = target.kind === "device";
-      await post(bindingPath(target), binding(target, device ? deviceOf(++assumeTime) : {}));
-      if (device) record(deviceAssignedEvent(target, { ...CLAIM, podUid: target.uid }));
+    async bindAll(targets, parallel) {
+      const events: Promise<void>[] = [];
+      const record = (draft: EventDraft) => events.push(post(EVENTS, eventOf(draft)));
+      await inParallel(targets, parallel, async (target) => {
+        const device = target.kind === "device";
+        await post(bindingPath(target), binding(target, device ? deviceOf(++assumeTime) : {}));
+        if (device) record(deviceAssignedEvent(target, { ...CLAIM, podUid: target.uid }));
+        if (scheduled) record(scheduledEvent(target));
+      });
+      await Promise.all(events);
     },
-    settled: async () => void (await Promise.all(events.splice(0))),
     stop: close,
   };
 };
 
 /** The binder, asked by a client of Go as kube-scheduler has it, over HTTP/2 with a client certificate. */
-export const binder: StartArm = async (plane) => {
+export const binder: StartArm = async (plane, scheduled) => {
   const running = await startBinder(plane, { name: `binder-${crypto.randomUUID()}`, configuration: CONFIGURATION });
   const text = (key: string) => Buffer.from(String(running.tlsConfig[key]), "base64").toString();
   const asker = await startAsker({
     url: `${running.url}/${PROFILE}/bind`,
+    events: { url: `${plane.url}${EVENTS}`, token: await tokenOf(plane) },
     ca: text("caData"),
     cert: text("certData"),
     key: text("keyData"),
@@ -64,15 +67,13 @@ export const binder: StartArm = async (plane) => {
   return {
     name: "binder",
     pid: running.process.pid,
-    async bind(target) {
-      const body = { PodName: target.name, PodNamespace: target.namespace, PodUID: target.uid, Node: target.node };
-      // kube-scheduler tries again, too: on a busy machine an answer of the API server may be late.
-      for (let tries = 0, said = await asker.bind(body); said !== ""; said = await asker.bind(body)) {
-        if (++tries === 5) throw new Error(`${target.name} was not bound: ${said}`);
-      }
-      if (target.kind === "device") expected++;
-    },
-    async settled() {
+    async bindAll(targets, parallel) {
+      const binds = targets.map((target) => ({
+        args: { PodName: target.name, PodNamespace: target.namespace, PodUID: target.uid, Node: target.node },
+        ...(scheduled && { event: eventOf(scheduledEvent(target)) }),
+      }));
+      await asker.bindAll(binds, parallel);
+      expected += targets.filter(({ kind }) => kind === "device").length;
       while (expected > 0 && (await eventsSent(running.get)) < expected) {
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
@@ -84,30 +85,6 @@ export const binder: StartArm = async (plane) => {
   };
 };
 
-/** The same arm with a caller that writes `Scheduled` after each bind, as kube-scheduler does, whoever has bound. */
-export function withScheduled(start: StartArm): StartArm {
-  return async (plane) => {
-    const arm = await start(plane);
-    const { post, close } = await apiServer(plane);
-    const events: Promise<void>[] = [];
-    return {
-      ...arm,
-      async bind(target) {
-        await arm.bind(target);
-        const draft = scheduledEvent(target);
-        events.push(post(eventsPath(draft), eventOf(draft)));
-      },
-      async settled() {
-        await Promise.all([arm.settled(), ...events.splice(0)]);
-      },
-      async stop() {
-        await arm.stop();
-        await close();
-      },
-    };
-  };
-}
-
 async function eventsSent(get: (path: string) => Promise<{ readonly text: string }>): Promise<number> {
   const { events } = JSON.parse((await get("/readyz")).text) as {
     readonly events: { readonly sent: number; readonly failed: Readonly<Record<string, number>> };
@@ -116,9 +93,13 @@ async function eventsSent(get: (path: string) => Promise<{ readonly text: string
   return events.sent;
 }
 
-async function apiServer(plane: ControlPlane) {
+async function tokenOf(plane: ControlPlane): Promise<string> {
   const kubeconfig = parse(await readFile(await plane.serviceAccountKubeconfig(NAMESPACE, ACCOUNT), "utf8"));
-  const authorization = `Bearer ${kubeconfig.users[0].user.token}`;
+  return kubeconfig.users[0].user.token;
+}
+
+async function apiServer(plane: ControlPlane) {
+  const authorization = `Bearer ${await tokenOf(plane)}`;
   const agent = new Agent({ connections: 32, allowH2: false, connect: { ca: plane.caPem } });
   const post = async (path: string, body: JsonObject): Promise<void> => {
     const answer = await agent.request({
@@ -164,9 +145,8 @@ function binding(target: Target, device: Readonly<Record<string, string>>): Json
   };
 }
 
-function eventsPath({ regarding }: EventDraft): string {
-  return `/apis/events.k8s.io/v1/namespaces/${regarding.namespace}/events`;
-}
+/** All pods are there. */
+const EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events";
 
 function eventOf(draft: EventDraft): JsonObject {
   const now = Date.now();

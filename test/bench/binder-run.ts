@@ -1,9 +1,9 @@
 import { type ControlPlane, startControlPlane } from "../controlplane/controlplane.ts";
 import { controlPlanePrograms, requirePrograms } from "../controlplane/programs.ts";
 import { applyInfra } from "../e2e/binder.ts";
-import { type Arm, bare, binder, type StartArm, withScheduled } from "./binder-arms.ts";
+import { bare, binder } from "./binder-arms.ts";
 import { type CacheFigures, measureCache } from "./binder-cache.ts";
-import { checkBound, createTargets, inParallel, type Kind } from "./binder-targets.ts";
+import { checkBound, createTargets, type Kind } from "./binder-targets.ts";
 import type { Choice } from "./choice.ts";
 import { type Measuring, median } from "./measure.ts";
 import { writeFigures } from "./page.ts";
@@ -23,19 +23,17 @@ interface Scenario {
   readonly name: string;
   readonly kind: Kind;
   readonly least: number;
-  readonly arms: readonly [StartArm, StartArm];
+  /** Whether the caller writes `Scheduled`. */
+  readonly scheduled: boolean;
 }
 
 const SCENARIOS: readonly Scenario[] = [
-  { name: "plain", kind: "plain", least: 0.7, arms: [binder, bare] },
-  {
-    name: "plain, and Scheduled by the caller",
-    kind: "plain",
-    least: 0.7,
-    arms: [withScheduled(binder), withScheduled(bare)],
-  },
-  { name: "device", kind: "device", least: 0.3, arms: [binder, bare] },
+  { name: "plain", kind: "plain", least: 0.7, scheduled: false },
+  { name: "plain, and Scheduled by the caller", kind: "plain", least: 0.7, scheduled: true },
+  { name: "device", kind: "device", least: 0.3, scheduled: false },
 ];
+
+const ARMS = [binder, bare] as const;
 
 interface Rates {
   readonly scenario: Scenario;
@@ -101,13 +99,13 @@ async function measureScenario(
   scenario: Scenario,
   { count, runs, progress }: Measuring & { readonly count: number },
 ): Promise<Rates> {
-  const { name, kind, arms } = scenario;
+  const { name } = scenario;
   const rates: [number[], number[]] = [[], []];
   const cpuMs: number[] = [];
   for (let run = 0; run < runs; run++) {
     for (const arm of [0, 1] as const) {
       const id = `r${SCENARIOS.indexOf(scenario)}-${run}-${arm}`;
-      const { rate, cpuMs: cpu } = await measureRun(plane, arms[arm], { kind, count, run: id });
+      const { rate, cpuMs: cpu } = await measureRun(plane, ARMS[arm], { ...scenario, count, run: id });
       rates[arm].push(rate);
       if (cpu !== undefined) cpuMs.push(cpu);
       progress(`${name} binds: run ${run + 1} of ${runs}, ${["binder", "bare client"][arm]}: ${rate.toFixed(0)}/s`);
@@ -116,8 +114,7 @@ async function measureScenario(
   return { scenario, binder: rates[0], bare: rates[1], cpuMs };
 }
 
-interface Run {
-  readonly kind: Kind;
+interface Run extends Scenario {
   readonly count: number;
   readonly run: string;
 }
@@ -125,17 +122,17 @@ interface Run {
 /** The events about the pods are part of a run; some more pods come first and do not count, until compilers are warm. */
 async function measureRun(
   plane: ControlPlane,
-  start: StartArm,
-  { kind, count, run }: Run,
+  start: (typeof ARMS)[number],
+  { kind, scheduled, count, run }: Run,
 ): Promise<{ readonly rate: number; readonly cpuMs?: number }> {
   const warmUp = Math.min(count, WARM_UP);
   const targets = await createTargets(plane, { kind, run, count: count + warmUp });
-  const arm = await start(plane);
+  const arm = await start(plane, scheduled);
   const cpu = async () => (arm.pid === undefined ? Number.NaN : (await usageOf(arm.pid)).cpuMs);
   try {
-    await bindAll(arm, targets.slice(0, warmUp));
+    await arm.bindAll(targets.slice(0, warmUp), CONCURRENCY);
     const [before, started] = [await cpu(), performance.now()];
-    await bindAll(arm, targets.slice(warmUp));
+    await arm.bindAll(targets.slice(warmUp), CONCURRENCY);
     const seconds = (performance.now() - started) / 1000;
     const cpuMs = ((await cpu()) - before) / count;
     await checkBound(plane, run, targets);
@@ -143,11 +140,6 @@ async function measureRun(
   } finally {
     await arm.stop();
   }
-}
-
-async function bindAll(arm: Arm, targets: Parameters<Arm["bind"]>[0][]): Promise<void> {
-  await inParallel(targets, CONCURRENCY, (target) => arm.bind(target));
-  await arm.settled();
 }
 
 function ratio({ binder, bare }: Rates): number {

@@ -10,6 +10,8 @@ import { apiServerVersion, programPath, requirePrograms } from "./programs.ts";
 export interface AskerOptions {
   /** Such as `https://127.0.0.1:8443/gpu/bind`. */
   readonly url: string;
+  /** Where to post events, and who does. */
+  readonly events: { readonly url: string; readonly token: string };
   readonly ca: string;
   readonly cert: string;
   readonly key: string;
@@ -17,15 +19,21 @@ export interface AskerOptions {
   readonly folder: string;
 }
 
+/** A bind to ask for, and the event to write once it is done. */
+export interface AskedBind {
+  readonly args: JsonObject;
+  readonly event?: JsonObject;
+}
+
 /** A Go program that asks an extender to bind with the client and the types of kube-scheduler. */
 export interface Asker {
-  /** What the extender says: nothing, if it has bound. */
-  bind(args: JsonObject): Promise<string>;
+  /** Resolves when all are bound and all events are written. Rejects with what failed first. */
+  bindAll(binds: readonly AskedBind[], parallel: number): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Builds the program if it must and starts it; it ends with this process. */
-export async function startAsker({ url, folder, ...pem }: AskerOptions): Promise<Asker> {
+export async function startAsker({ url, events, folder, ...pem }: AskerOptions): Promise<Asker> {
   const program = { name: "asker", version: apiServerVersion } as const;
   await requirePrograms([program]);
   const flags = await Promise.all(
@@ -35,25 +43,19 @@ export async function startAsker({ url, folder, ...pem }: AskerOptions): Promise
       return `-${name}=${file}`;
     }),
   );
-  const child = spawn(programPath(program), [`-url=${url}`, ...flags], { stdio: ["pipe", "pipe", "inherit"] });
-  const waiting = new Map<number, (said: string) => void>();
-  let last = 0;
-  createInterface({ input: child.stdout }).on("line", (line) => {
-    const { id, said } = JSON.parse(line) as { readonly id: number; readonly said: string };
-    waiting.get(id)?.(said);
-    waiting.delete(id);
+  const child = spawn(programPath(program), [`-url=${url}`, `-events=${events.url}`, ...flags], {
+    stdio: ["pipe", "pipe", "inherit"],
+    env: { ...process.env, ASKER_TOKEN: events.token },
   });
-  const ended = once(child, "exit").then(() => {
-    for (const hear of waiting.values()) hear("the program that asks has ended");
-    waiting.clear();
-  });
+  const ended = once(child, "exit");
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
-    bind: (args) =>
-      new Promise((resolve) => {
-        const id = ++last;
-        waiting.set(id, resolve);
-        child.stdin.write(`${JSON.stringify({ id, args })}\n`);
-      }),
+    async bindAll(binds, parallel) {
+      child.stdin.write(`${JSON.stringify({ parallel, binds })}\n`);
+      const { done, value } = await lines.next();
+      const { failed } = done === true ? { failed: "the program that asks has ended" } : JSON.parse(value);
+      if (failed !== "") throw new Error(failed);
+    },
     async stop() {
       child.stdin.end();
       await ended;

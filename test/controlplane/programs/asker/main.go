@@ -1,13 +1,14 @@
-// Command asker asks an extender to bind, as kube-scheduler does.
+// Command asker asks an extender to bind, as kube-scheduler does, and writes the event that kube-scheduler writes then.
 //
-// Standard input holds one JSON object a line: a number and the arguments of a bind. As soon as one is answered,
-// standard output gets a line with its number and what the extender said: nothing, if it has bound.
+// Each line of standard input is a batch. When all of it is bound and each event is written, or something has failed,
+// standard output gets a line that says so.
 package main
 
 import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -21,29 +22,49 @@ import (
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 )
 
-type question struct {
-	ID   int                            `json:"id"`
-	Args extenderv1.ExtenderBindingArgs `json:"args"`
+type batch struct {
+	// Parallel is how many binds are under way at a time.
+	Parallel int    `json:"parallel"`
+	Binds    []bind `json:"binds"`
 }
 
-type answer struct {
-	ID   int    `json:"id"`
-	Said string `json:"said"`
+type bind struct {
+	Args extenderv1.ExtenderBindingArgs `json:"args"`
+	// Event is posted once the pod is bound; absent where nobody tells of it.
+	Event json.RawMessage `json:"event"`
+}
+
+type outcome struct {
+	// Failed says what went wrong first; empty when nothing did.
+	Failed string `json:"failed"`
+}
+
+// tries is how often a bind is asked for: kube-scheduler tries again, too.
+const tries = 5
+
+type asker struct {
+	extender, server *http.Client
+	url, events      string
+	token            string
 }
 
 func main() {
 	log.SetFlags(0)
-	url := flag.String("url", "", "where to bind, such as https://127.0.0.1:8443/gpu/bind")
+	one := asker{token: os.Getenv("ASKER_TOKEN")}
 	tls := rest.TLSClientConfig{}
-	flag.StringVar(&tls.CAFile, "ca", "", "the authority of the server's certificate")
-	flag.StringVar(&tls.CertFile, "cert", "", "the client's certificate")
+	flag.StringVar(&one.url, "url", "", "where to bind, such as https://127.0.0.1:8443/gpu/bind")
+	flag.StringVar(&one.events, "events", "", "where to post events, as the bearer of $ASKER_TOKEN")
+	flag.StringVar(&tls.CAFile, "ca", "", "the authority of both servers' certificates")
+	flag.StringVar(&tls.CertFile, "cert", "", "the client's certificate, for the extender")
 	flag.StringVar(&tls.KeyFile, "key", "", "its key")
 	flag.Parse()
-	client, err := clientOf(tls)
-	if err != nil {
+	var errs [2]error
+	one.extender, errs[0] = clientOf(tls)
+	one.server, errs[1] = clientOf(rest.TLSClientConfig{CAFile: tls.CAFile})
+	if err := errors.Join(errs[:]...); err != nil {
 		log.Fatal(err)
 	}
-	if err := askAll(client, *url); err != nil {
+	if err := one.serve(); err != nil {
 		log.Fatalf("standard input: %v", err)
 	}
 }
@@ -57,45 +78,106 @@ func clientOf(tls rest.TLSClientConfig) (*http.Client, error) {
 	return &http.Client{Transport: utilnet.SetTransportDefaults(&http.Transport{TLSClientConfig: config})}, nil
 }
 
-func askAll(client *http.Client, url string) error {
+func (one *asker) serve() error {
 	in := json.NewDecoder(bufio.NewReader(os.Stdin))
 	out := json.NewEncoder(os.Stdout)
-	var lock sync.Mutex
 	for {
-		var asked question
+		var asked batch
 		if err := in.Decode(&asked); err == io.EOF {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		go func() {
-			said := ask(client, url, asked.Args)
-			lock.Lock()
-			defer lock.Unlock()
-			if err := out.Encode(answer{ID: asked.ID, Said: said}); err != nil {
-				log.Fatalf("standard output: %v", err)
-			}
-		}()
+		said := outcome{}
+		if err := one.bindAll(asked); err != nil {
+			said.Failed = err.Error()
+		}
+		if err := out.Encode(said); err != nil {
+			return err
+		}
 	}
 }
 
-// ask decodes one value of the answer and leaves the rest unread, as send of the same file does.
-func ask(client *http.Client, url string, args extenderv1.ExtenderBindingArgs) string {
+// bindAll ends when every event is written; events do not hold up binds.
+func (one *asker) bindAll(asked batch) error {
+	queue := make(chan bind, len(asked.Binds))
+	for _, each := range asked.Binds {
+		queue <- each
+	}
+	close(queue)
+	failures := make(chan error, 2*len(asked.Binds))
+	var binding, telling sync.WaitGroup
+	for range asked.Parallel {
+		binding.Go(func() {
+			for each := range queue {
+				if err := one.bind(each.Args); err != nil {
+					failures <- fmt.Errorf("%s: %w", each.Args.PodName, err)
+				} else if each.Event != nil {
+					telling.Go(func() {
+						if err := one.tell(each.Event); err != nil {
+							failures <- fmt.Errorf("event of %s: %w", each.Args.PodName, err)
+						}
+					})
+				}
+			}
+		})
+	}
+	binding.Wait()
+	telling.Wait()
+	close(failures)
+	return <-failures
+}
+
+func (one *asker) bind(args extenderv1.ExtenderBindingArgs) error {
 	body, err := json.Marshal(args)
 	if err != nil {
-		return err.Error()
+		return err
 	}
-	response, err := client.Post(url, "application/json", bytes.NewReader(body))
+	for range tries {
+		if err = one.ask(body); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// ask decodes one value of the answer and leaves the rest unread, as send of the same file does.
+func (one *asker) ask(body []byte) error {
+	response, err := one.extender.Post(one.url, "application/json", bytes.NewReader(body))
 	if err != nil {
-		return err.Error()
+		return err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Sprintf("status %d", response.StatusCode)
+		return fmt.Errorf("status %d", response.StatusCode)
 	}
 	var result extenderv1.ExtenderBindingResult
 	if err := json.NewDecoder(response.Body).Decode(&result); err != nil {
-		return err.Error()
+		return err
 	}
-	return result.Error
+	if result.Error != "" {
+		return errors.New(result.Error)
+	}
+	return nil
+}
+
+func (one *asker) tell(event []byte) error {
+	request, err := http.NewRequest(http.MethodPost, one.events, bytes.NewReader(event))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+one.token)
+	response, err := one.server.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusCreated {
+		return fmt.Errorf("status %d", response.StatusCode)
+	}
+	return nil
 }
