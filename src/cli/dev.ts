@@ -6,7 +6,7 @@ import { type DevServer, startDevServer, untilAnswering } from "./dev-server.ts"
 import { extendersBlock } from "./extenders-block.ts";
 import { NoAnswerError } from "./function-client.ts";
 import { type LocalAuthority, localAuthority } from "./local-authority.ts";
-import { followPolicy, stampOf } from "./policy-changes.ts";
+import { followPolicy, rebuild, stampOf } from "./policy-changes.ts";
 import { requirePort } from "./ports.ts";
 import { readSample } from "./sample.ts";
 import { createScreen, type Screen } from "./screen.ts";
@@ -71,11 +71,13 @@ async function serve(stage: Stage, policy: Policy, stamp: string): Promise<void>
   const { options, screen, server } = stage;
   const started = Date.now();
   await screen.step(
-    "starting the function with wrangler dev",
+    "starting the function with wrangler dev (5 to 30 seconds)",
     () => untilAnswering(server),
     () =>
       `the function answers on ${server.client.url} (wrangler dev, ${((Date.now() - started) / 1000).toFixed(1)} s)`,
+    "slow",
   );
+  if ((await stampOf()) !== stamp) await rebuild();
   const { profile, once } = options;
   await followPolicy(policy, stamp, { profile, once, note: screen.note, show: shower(stage), signal: server.over });
 }

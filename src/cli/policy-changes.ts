@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { stat, utimes } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PolicyFilesError } from "../adapters/policy-files.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -54,6 +54,21 @@ export async function stampOf(): Promise<string> {
   return (await Promise.all(stamps)).join("\n");
 }
 
+/**
+ * Has wrangler, which watches the policy's files, build them again although they are as they were: what is changed
+ * while it starts, after its first build and before it watches, it does not see. The time of the last change stays.
+ */
+export async function rebuild(): Promise<void> {
+  for (const file of Object.values(POLICY_FILES)) {
+    try {
+      const { mtime } = await stat(file);
+      await utimes(file, mtime, mtime);
+    } catch {
+      // A file that is gone, or somebody else's: then the fault is told, or there was no edit.
+    }
+  }
+}
+
 interface State {
   /** What the function was last seen to decide by. */
   readonly inForce: Policy;
@@ -81,7 +96,7 @@ async function showWanted({ wanted, ...state }: State, { show, note, once }: Pol
   if (!wanted) return state;
   try {
     if (await show(wanted.policy)) return { ...state, inForce: wanted.policy };
-    if (Date.now() - wanted.since < PATIENCE_MS) return { ...state, wanted };
+    if ((state.faulty && !once) || Date.now() - wanted.since < PATIENCE_MS) return { ...state, wanted };
     const late = `the function has not taken over ${policyName(wanted.policy)} within ${PATIENCE_MS / 1000} s`;
     throw new DevError(`${late}: --verbose shows what wrangler does`);
   } catch (error) {
@@ -95,14 +110,17 @@ async function readEdit(state: State, { profile, note }: PolicyFollower): Promis
   const { inForce } = state;
   try {
     const policy = await readDevPolicy(profile ?? inForce.profile);
+    const wanted = { policy, since: Date.now() };
     if ((state.wanted?.policy ?? inForce).version !== policy.version) {
-      return { inForce, faulty: false, wanted: { policy, since: Date.now() } };
+      note(`Changed: policy ${policyName(policy)}. The function takes it over in a few seconds.`);
+      return { inForce, faulty: false, wanted };
     }
     if (state.faulty) note(`In order again: policy ${policyName(policy)}.`);
-    return { ...state, faulty: false };
+    return { inForce, faulty: false, ...(state.wanted && { wanted }) };
   } catch (error) {
     if (!(error instanceof PolicyFilesError || error instanceof DevError)) throw error;
     note(`${error.message}\nStill in force: policy ${policyName(inForce)}.`);
-    return { inForce, faulty: true };
+    // What was right just before may have reached the function already, and is shown when it has.
+    return { ...state, faulty: true };
   }
 }

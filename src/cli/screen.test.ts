@@ -16,7 +16,10 @@ function output(terminal: boolean) {
   return { stream: tty as unknown as NodeJS.WriteStream, text: () => written.join("") };
 }
 
-afterEach(() => vi.unstubAllEnvs());
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.useRealTimers();
+});
 
 function colours(wanted: Readonly<Record<string, string | undefined>>) {
   vi.stubEnv("TERM", "xterm-256color");
@@ -59,6 +62,37 @@ describe("what npm start writes", () => {
     screen.print("a result");
     expect(err.text()).toBe("✔ worked: 7\n");
     expect(out.text()).toBe("a result\n");
+  });
+
+  it("says at once what takes seconds, and every five seconds that it goes on, where nothing can move", async () => {
+    vi.useFakeTimers();
+    const err = output(false);
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const screen = createScreen(output(false).stream, err.stream);
+    const done = screen.step(
+      "working",
+      () => promise,
+      (result) => `worked: ${result}`,
+      "slow",
+    );
+    expect(err.text()).toBe("working …\n");
+    await vi.advanceTimersByTimeAsync(10_000);
+    resolve(7);
+    await done;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(err.text()).toBe("working …\nworking … 5 s\nworking … 10 s\n✔ worked: 7\n");
+  });
+
+  it("puts a remark in the place of moving progress, never behind it", async () => {
+    colours({ NO_COLOR: "1" });
+    const err = output(true);
+    const screen = createScreen(output(true).stream, err.stream);
+    await screen.step(
+      "working",
+      async () => screen.note("a remark"),
+      () => "worked",
+    );
+    expect(err.text()).toContain("⠋ working\r\x1b[2Ka remark\n");
   });
 
   it("leaves no half line behind when the work fails", async () => {

@@ -79,7 +79,7 @@ export function startWrangler(options: WranglerOptions): Wrangler {
     ended,
     async stop() {
       await stopGroup(child);
-      await rm(registryOf(options), { recursive: true, force: true });
+      await rm(scratchOf(options), { recursive: true, force: true });
       process.off("exit", killNow);
     },
   };
@@ -96,12 +96,15 @@ function wranglerProgram(): string {
   }
 }
 
-function devArguments({ port, certFile, keyFile }: WranglerOptions): string[] {
+function devArguments(options: WranglerOptions): string[] {
+  const { port, certFile, keyFile } = options;
   return [
     "dev",
     ...["--local-protocol", "https", "--https-key-path", keyFile, "--https-cert-path", certFile],
     // Any free inspector port, so that two can run.
     ...["--ip", "127.0.0.1", "--port", String(port), "--inspector-port", "0"],
+    // workerd locks what it keeps there: with one folder for all, the second of two does not start.
+    ...["--persist-to", join(scratchOf(options), "state")],
     ...["--show-interactive-dev-session", "false", "--var", "BERTH_OPEN:loopback"],
   ];
 }
@@ -116,16 +119,19 @@ function wranglerEnvironment(options: WranglerOptions): NodeJS.ProcessEnv {
     WRANGLER_SEND_ERROR_REPORTS: "false",
     WRANGLER_HIDE_BANNER: "true",
     WRANGLER_WRITE_LOGS: "false",
-    WRANGLER_REGISTRY_PATH: registryOf(options),
+    WRANGLER_REGISTRY_PATH: join(scratchOf(options), "registry"),
     CLOUDFLARE_CF_FETCH_ENABLED: "false",
     [KEEP_POLICY]: "1",
     BERTH_DEV_PID: String(process.pid),
   };
 }
 
-/** Where wrangler notes which Workers run on this machine; a folder of its own, for two may have the same name. */
-function registryOf({ port, certFile }: WranglerOptions): string {
-  return resolve(dirname(certFile), `registry-${port}`);
+/**
+ * Where wrangler notes which Workers run on this machine, and what they store; a folder of its own, for two may have the
+ * same name.
+ */
+function scratchOf({ port, certFile }: WranglerOptions): string {
+  return resolve(dirname(certFile), `wrangler-${port}`);
 }
 
 function endedBecause(port: number, how: number | string | null, last: readonly string[]): DevError {

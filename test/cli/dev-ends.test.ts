@@ -13,12 +13,17 @@ beforeAll(async () => {
 afterAll(() => project.remove());
 
 describe("npm start", () => {
-  it(
-    "leaves nothing behind when npm itself is ended while wrangler starts",
-    async () => {
+  it.each([
+    ["SIGTERM", "before it has said a word", "node src/cli/berth.js"],
+    ["SIGTERM", "while wrangler starts", "[custom build]"],
+    ["SIGINT", "while wrangler starts", "[custom build]"],
+    ["SIGINT", "while it serves", "Serving until Ctrl-C"],
+  ] as const)(
+    "leaves nothing behind when npm alone is ended by %s %s",
+    async (signal, _, seen) => {
       const session = await startSession(project, "npm", ["start", "--", "--verbose"]);
-      await session.sees("[custom build]");
-      process.kill(session.pid, "SIGTERM");
+      await session.sees(seen);
+      process.kill(session.pid, signal);
       await session.exited;
       await nothingLeft(session);
     },

@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -85,10 +86,31 @@ describe("npm start", () => {
       await project.edit("berth.yaml", (config) => config.replace("weight: 0", "weight: 5"));
       await session.sees(/NodeCost ×5.*answered in/s);
 
+      await project.edit("berth.yaml", (config) => config.replace("weight: 5", "weight: 6"));
+      await project.edit("berth.yaml", (config) => config.replace("weight: 6", "weight: 7"));
+      await session.sees(/NodeCost ×7.*answered in/s);
+      expect(session.logs()).not.toContain("NodeCost ×6");
+
       process.kill(session.pid, "SIGINT");
       expect(await session.exited).toEqual({ code: 0, signal: null });
       await nothingLeft(session);
       expect((await readdir(join(project.folder, ".berth"))).sort()).toEqual(KEPT);
+    },
+    SLOW,
+  );
+
+  it(
+    "shows what was changed while it started, also just after wrangler's first build",
+    async () => {
+      const compiled = join(project.folder, "dist/policy.json");
+      await rm(compiled, { force: true });
+      const session = await startDev(project);
+      await eventually("the first build is done", async () => existsSync(compiled), { within: 120_000 });
+      await project.edit("berth.yaml", (config) => config.replace("weight: 7", "weight: 8"));
+      await session.sees(/NodeCost ×8.*answered in/s);
+      process.kill(session.pid, "SIGINT");
+      await session.exited;
+      await nothingLeft(session);
     },
     SLOW,
   );

@@ -7,7 +7,8 @@ export function devCommand(): Command {
     .description(
       "Serves the function on this machine with wrangler's dev server, over HTTPS with a certificate of an authority " +
         "kept in .berth/, shows how it decides on a request recorded from a real kube-scheduler, prints the extenders " +
-        "block for your kube-scheduler, and serves until Ctrl-C. A change of berth.yaml or facts.json shows at once.",
+        "block for your kube-scheduler, and serves until Ctrl-C. A change of berth.yaml or facts.json is noticed at once and " +
+        "decided by within seconds; of several quick ones the last counts.",
     )
     .option("-p, --port <port>", "the port on 127.0.0.1; 0 takes a free one", parsePort, 8787)
     .option("--profile <name>", "the profile to show; the first of berth.yaml when not given")
