@@ -1,11 +1,11 @@
 import { text } from "node:stream/consumers";
 import { parseAllDocuments } from "yaml";
 import { field, isObject, type JsonObject } from "../protocol/json.ts";
-import { parseGates } from "./check/around.ts";
 import { check, type Known } from "./check/check.ts";
 import { exitCode, reportJson, reportSummary, reportTable } from "./check/report.ts";
 import { CommandError } from "./command-error.ts";
 import { entries } from "./kube-scheduler/extender.ts";
+import { parseGates } from "./kube-scheduler/feature-gates.ts";
 import { parseMinor } from "./kube-scheduler/versions.ts";
 import { readText } from "./read-text.ts";
 import { createScreen } from "./screen.ts";

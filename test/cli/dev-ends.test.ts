@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { localAuthority } from "../../src/cli/local-authority.ts";
+import { eventually } from "../controlplane/eventually.ts";
 import { startProcess } from "../controlplane/process.ts";
 import { copyProject, type Project, processesWith } from "./project.ts";
 import { nothingLeft, SLOW, startDev, startSession, withTakenPort } from "./session.ts";
@@ -24,7 +25,7 @@ describe("npm start", () => {
       const session = await startSession(project, "npm", ["start", "--", "--verbose"]);
       await session.sees(seen);
       process.kill(session.pid, signal);
-      await session.exited;
+      await eventually("npm has ended", () => session.exit());
       await nothingLeft(session);
     },
     SLOW,

@@ -1,6 +1,7 @@
 import { field, type Json, type JsonObject } from "../../protocol/json.ts";
 import type { Path } from "../kube-scheduler/document.ts";
 import { entries } from "../kube-scheduler/extender.ts";
+import { parseGates } from "../kube-scheduler/feature-gates.ts";
 import type { Other } from "../kube-scheduler/read.ts";
 import { parseMinor } from "../kube-scheduler/versions.ts";
 import type { Remark } from "./finding.ts";
@@ -44,12 +45,6 @@ export function flagRemarks({ value }: Other): Remark[] {
 }
 
 const GONE_FLAGS = ["policy-config-file", "policy-configmap", "policy-configmap-namespace", "use-legacy-policy-config"];
-
-/** Reads what `--feature-gates` takes: `A=true,B=false`. */
-export function parseGates(text: string | undefined): Map<string, boolean> {
-  const pairs = (text ?? "").split(",").map((each) => each.trim().split("="));
-  return new Map(pairs.flatMap(([name, value]) => (name && value ? [[name, value === "true"] as const] : [])));
-}
 
 function schedulers(value: JsonObject): Container[] {
   const spec = field(value, "spec");

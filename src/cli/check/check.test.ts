@@ -108,6 +108,17 @@ spec: { template: { spec: { containers: [{ image: "registry.k8s.io/kube-schedule
     expect(on("urlPrefix: http://127.0.0.1:1/p, bindVerb: bind, ignorable: yes")).toContain("error ignorable-bind");
   });
 
+  it.each([
+    ["PolicyConfiguration", "apiVersion: berth.dev/v1alpha1\nkind: PolicyConfiguration\nprofiles: []\n"],
+    ["FleetFacts", '{ "apiVersion": "berth.dev/v1alpha1", "kind": "FleetFacts" }'],
+  ])("sends whoever gives it Berth's own %s to the command that checks that", (kind, text) => {
+    const { findings } = check(text);
+    expect(findings).toMatchObject([{ rule: "nothing-to-check", severity: "error" }]);
+    expect(findings[0]?.reason).toContain(`a ${kind} of Berth's own`);
+    expect(findings[0]?.mend).toContain("npx berth policy check --config berth.yaml --facts facts.json");
+    expect(check(text.replace("berth.dev", "other.dev")).findings[0]?.mend).not.toContain("berth policy check");
+  });
+
   it("says where a text is no YAML, and that there is nothing to check in others, without repeating them", () => {
     expect(check("extenders: [unclosed-secret").findings).toMatchObject([{ rule: "not-yaml", severity: "error" }]);
     expect(check("a: b").findings).toMatchObject([{ rule: "nothing-to-check", severity: "error" }]);

@@ -1,5 +1,5 @@
 import { formatPath } from "../../policy/faults.ts";
-import type { JsonObject } from "../../protocol/json.ts";
+import { field, type JsonObject } from "../../protocol/json.ts";
 import type { Path, Place } from "../kube-scheduler/document.ts";
 import { type Contents, readContents } from "../kube-scheduler/read.ts";
 import { flagRemarks, type Started, startedBy } from "./around.ts";
@@ -46,7 +46,7 @@ export function check(text: string, known: Known = {}): Report {
     ),
     ...contents.others.flatMap((other) => flagRemarks(other).map((remark) => locate(remark, other.place))),
   ];
-  if (findings.length === 0 && contents.found.length === 0) findings.push(NOTHING_THERE);
+  if (findings.length === 0 && contents.found.length === 0) findings.push(nothingThere(contents));
   const cases = contents.found.flatMap(({ value }: { value: JsonObject }) => worstCase(value) ?? []);
   return { findings: findings.sort(inOrder), worstCase: cases.length === 1 ? cases[0] : undefined };
 }
@@ -65,7 +65,7 @@ const NOT_YAML = {
   mend: "Correct the text; YAML is indented with spaces.",
 } as const;
 
-const NOTHING_THERE: Finding = {
+const NOTHING_THERE = {
   rule: "nothing-to-check",
   severity: "error",
   path: "",
@@ -73,7 +73,23 @@ const NOTHING_THERE: Finding = {
   column: 1,
   reason: "there is no KubeSchedulerConfiguration and no Policy file in it",
   mend: "Give the file that kube-scheduler's --config names, or the ConfigMap that holds it.",
-};
+} as const;
+
+/** Whoever gives one of Berth's own files looked for the command that checks those. */
+function nothingThere({ others }: Contents): Finding {
+  const kinds = others.map(({ value }) => (isOwn(value) ? field(value, "kind") : undefined));
+  const kind = kinds.find((each) => each === "PolicyConfiguration" || each === "FleetFacts");
+  if (kind === undefined) return NOTHING_THERE;
+  return {
+    ...NOTHING_THERE,
+    reason: `it is a ${kind} of Berth's own, and no configuration of kube-scheduler`,
+    mend: "Check it with: npx berth policy check --config berth.yaml --facts facts.json (your files instead of these).",
+  };
+}
+
+function isOwn(value: JsonObject): boolean {
+  return String(field(value, "apiVersion")).startsWith("berth.dev/");
+}
 
 function surroundings({ others }: Contents, known: Known): Surroundings {
   const started: Started[] = others.flatMap(startedBy);
