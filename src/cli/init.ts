@@ -48,7 +48,8 @@ export async function init(folder: string, options: InitOptions): Promise<void> 
   );
   for (const file of files) await write(folder, file);
   if (kustomization) await cp(join(releaseRoot(), "infra"), join(folder, "infra"), { recursive: true });
-  tell(screen, { kit, folder, flags, files });
+  const written = files.map(({ path }) => path);
+  tell(screen, { kit, folder, flags, written: kustomization ? [...written, INFRA] : written });
 }
 
 function secretFiles({ place, wiring }: Kit, secret: string): KitFile[] {
@@ -106,13 +107,15 @@ interface Made {
   readonly kit: Kit;
   readonly folder: string;
   readonly flags: readonly string[];
-  readonly files: readonly KitFile[];
+  readonly written: readonly string[];
 }
 
-function tell(screen: Screen, { kit, folder, flags, files }: Made): void {
+const INFRA = "infra/ (a copy of this release's manifests; kustomization.yaml names those that are applied)";
+
+function tell(screen: Screen, { kit, folder, flags, written }: Made): void {
   const near = relative("", folder) || ".";
   const shown = near.startsWith("..") ? resolve(folder) : near;
-  screen.note(`written to ${shown}: ${files.map(({ path }) => path).join(", ")}`);
+  screen.note(`written to ${shown}: ${written.join(", ")}`);
   if (flags.length > 0) screen.note(`kube-scheduler's flags beside --config: ${flags.join(" ")}`);
   screen.print("Next:");
   for (const { command, does } of nextSteps(kit, shown))

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -33,6 +33,13 @@ describe("berth init", () => {
       const { findings } = check(await read(`kit-${wiring}/scheduler.yaml`), { minor: 37 });
       expect(findings.filter(({ severity }) => severity === "error")).toEqual([]);
       expect(await modeOf(`kit-${wiring}/certs/client.key`)).toBe(0o600);
+      const made = await readdir(join(project.folder, `kit-${wiring}`));
+      expect(
+        made.filter((name) => !stderr.includes(name)),
+        "what it made and did not tell",
+      ).toEqual([]);
+      expect(made).toContain("infra");
+      expect(stdout).toMatch(/kubectl apply -k .*infra\/.*image berth:\d+\.\d+\.\d+/);
     },
   );
 
@@ -59,6 +66,7 @@ describe("berth init", () => {
     expect([await modeOf("far/scheduler.yaml"), await modeOf("far/secrets/function.env")]).toEqual([0o600, 0o600]);
     expect(stdout + stderr + (await read("far/berth.yaml"))).not.toContain(secret);
     expect(existsSync(join(project.folder, "far/kustomization.yaml"))).toBe(false);
+    expect(stdout + stderr).not.toContain("infra/");
     const wrangler = join(project.folder, "node_modules/wrangler/bin/wrangler.js");
     const args = [
       wrangler,

@@ -1,3 +1,4 @@
+import { RELEASE } from "../../protocol/release.ts";
 import type { Kit } from "./answers.ts";
 
 /** What to do after `berth init`: commands in their order, each with what it does. */
@@ -6,7 +7,10 @@ export function nextSteps(kit: Kit, folder: string): { readonly command: string;
     command: `npx berth check ${folder}/scheduler.yaml --kubernetes-version ${kit.kubernetesVersion}`,
     does: "what is worth knowing of the scheduler's configuration",
   };
-  const apply = { command: `kubectl apply -k ${folder}`, does: "what runs in the cluster" };
+  const apply = {
+    command: `kubectl apply -k ${folder}`,
+    does: `what runs in the cluster, from infra/; the image berth:${RELEASE} has to be in your registry first (docs/quickstart.md)`,
+  };
   const deploy = {
     command: `npx wrangler deploy --config ${folder}/wrangler.toml --env production --secrets-file ${folder}/secrets/function.env`,
     does: "the function on Workers",
