@@ -1,10 +1,12 @@
+import { join } from "node:path";
 import type { JsonObject } from "../../src/protocol/json.ts";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import { startGoExtender } from "../controlplane/goextender.ts";
 import { startOracle } from "../controlplane/oracle.ts";
-import { type FunctionPolicy, type RunningFunction, startOnNode, startWorker } from "../e2e/function.ts";
+import { type FunctionPolicy, type RunningFunction, startOnNode } from "../e2e/function.ts";
+import { startWorkerd } from "../e2e/workerd.ts";
 import { startDelayProxy } from "./delay-proxy.ts";
-import { goPolicy, POOL, prices, REQUIRED } from "./scenario.ts";
+import { berthYaml, factsJson, goPolicy, POOL, prices, REQUIRED } from "./scenario.ts";
 
 /** An extender for whole nodes, running. */
 export interface DirectArm {
@@ -42,11 +44,28 @@ export const onNode: DirectRival = {
   start: async (plane) => armOf(await startOnNode(plane, policy)),
 };
 
-/** The function in workerd, over HTTP/1.1: `wrangler dev` speaks no other. */
+/**
+ * The function in workerd, over HTTP/1.1, which is all that it serves; in workerd itself, for `wrangler dev` takes every
+ * byte through a proxy of its own first.
+ */
 export const inWorkerd: DirectRival = {
   name: "Berth in workerd",
-  start: async (plane) => armOf(await startWorker(plane, policy)),
+  async start(plane) {
+    return startWorkerd({
+      folder: join(plane.folder, "workerd"),
+      policy: { config: berthYaml, facts: factsJson },
+      heapMb: ISOLATE_MB,
+      bodyLimit: BODY_LIMIT,
+      tls: await tls(plane, "worker"),
+    });
+  },
 };
+
+/** What Cloudflare gives an isolate. */
+const ISOLATE_MB = 128;
+
+/** 1,000 nodes of 13.5 KB and more. */
+const BODY_LIMIT = 32 * 1024 * 1024;
 
 /** The same at a distance. */
 export function away(rival: DirectRival, roundTripMs: number): DirectRival {

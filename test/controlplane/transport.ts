@@ -46,6 +46,20 @@ export function openTransport(connection: Connection): Transport {
   return { send: (call) => send(connection, agent, call), close: () => agent.destroy() };
 }
 
+/** Asks for one page on a connection of its own; plain HTTP as well. */
+export async function fetchText(connection: Connection, path: string): Promise<Reply> {
+  if (connection.url.startsWith("http:")) {
+    const answer = await fetch(`${connection.url}${path}`);
+    return { status: answer.status, text: await answer.text() };
+  }
+  const transport = openTransport(connection);
+  try {
+    return await transport.send({ method: "GET", path });
+  } finally {
+    transport.close();
+  }
+}
+
 function send(connection: Connection, agent: Agent, call: Call): Promise<Reply> {
   const url = new URL(call.path, connection.url);
   for (const [name, value] of Object.entries(call.query ?? {})) {

@@ -11,7 +11,7 @@ import type { KubeObject, Node, Pod } from "../controlplane/objects.ts";
 import { buildPod, type PodOptions } from "../controlplane/pods.ts";
 import { freePort } from "../controlplane/ports.ts";
 import { type RunningProcess, startProcess, waitUntilUp } from "../controlplane/process.ts";
-import { openTransport } from "../controlplane/transport.ts";
+import { fetchText } from "../controlplane/transport.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -97,7 +97,7 @@ export async function startBinder(plane: ControlPlane, start: BinderStart): Prom
   });
   plane.onStop(() => running.stop());
   const url = `http${start.open ? "" : "s"}://127.0.0.1:${port}`;
-  const get = (path: string) => fetchText(url, plane.caPem, path);
+  const get = (path: string) => fetchText({ url, caPem: plane.caPem }, path);
   await waitUntilUp(running, async () => (await get("/readyz")).status === 200, start.within);
   const base64 = (pem: string) => Buffer.from(pem).toString("base64");
   return {
@@ -108,19 +108,6 @@ export async function startBinder(plane: ControlPlane, start: BinderStart): Prom
     get,
     stop: () => running.stop(),
   };
-}
-
-async function fetchText(url: string, caPem: string, path: string): Promise<{ status: number; text: string }> {
-  if (url.startsWith("http:")) {
-    const answer = await fetch(`${url}${path}`);
-    return { status: answer.status, text: await answer.text() };
-  }
-  const transport = openTransport({ url, caPem });
-  try {
-    return await transport.send({ method: "GET", path });
-  } finally {
-    transport.close();
-  }
 }
 
 /** An entry with all verbs, by names, for pods that ask for GPU memory. */

@@ -2,8 +2,10 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { compilePolicy } from "../../src/cli/policy.ts";
 import { dryRun } from "../contract/wrangler.ts";
+import type { Certificate } from "../controlplane/authority.ts";
 import { freePort } from "../controlplane/ports.ts";
 import { startProcess, waitUntilUp } from "../controlplane/process.ts";
+import { fetchText } from "../controlplane/transport.ts";
 
 /** What runs, and in how much memory. */
 export interface WorkerdOptions {
@@ -15,6 +17,8 @@ export interface WorkerdOptions {
   readonly heapMb: number;
   /** The largest body in bytes. */
   readonly bodyLimit: number;
+  /** Absent: plain HTTP. */
+  readonly tls?: Certificate & { readonly caPem: string };
 }
 
 /** The built Worker in a workerd of its own; `url` is that of the profile `default`. */
@@ -28,7 +32,7 @@ export interface Workerd {
 const root = join(import.meta.dirname, "..", "..");
 
 /** Builds the Worker as a deploy would and starts it in workerd with a capped heap; `wrangler dev` cannot cap it. */
-export async function startWorkerd({ folder, policy, heapMb, bodyLimit }: WorkerdOptions): Promise<Workerd> {
+export async function startWorkerd({ folder, policy, tls, ...limits }: WorkerdOptions): Promise<Workerd> {
   const file = (name: string) => join(folder, name);
   await mkdir(folder, { recursive: true });
   await writeFile(file("berth.yaml"), policy.config);
@@ -38,15 +42,20 @@ export async function startWorkerd({ folder, policy, heapMb, bodyLimit }: Worker
   if (built.code !== 0) throw new Error(`the Worker was not built:\n${built.output}`);
   const port = await freePort();
   const wasm = (await readdir(folder)).filter((name) => name.endsWith(".wasm"));
-  await writeFile(file("config.capnp"), configOf(port, { heapMb, bodyLimit, wasm }));
+  if (tls) {
+    await writeFile(file("worker.crt"), tls.certPem);
+    await writeFile(file("worker.key"), tls.keyPem, { mode: 0o600 });
+  }
+  await writeFile(file("config.capnp"), configOf(port, { ...limits, wasm, secure: tls !== undefined }));
   const running = startProcess({
     name: "workerd",
     command: join(root, "node_modules/workerd/bin/workerd"),
     args: ["serve", file("config.capnp")],
     folder,
   });
-  const url = `http://127.0.0.1:${port}`;
-  await waitUntilUp(running, async () => (await fetch(`${url}/healthz`)).ok);
+  const url = `http${tls ? "s" : ""}://127.0.0.1:${port}`;
+  const well = () => fetchText({ url, caPem: tls?.caPem ?? "" }, "/healthz");
+  await waitUntilUp(running, async () => (await well()).status === 200);
   return { url: `${url}/default`, pid: running.pid, logs: running.logs, stop: () => running.stop() };
 }
 
@@ -54,9 +63,13 @@ export async function startWorkerd({ folder, policy, heapMb, bodyLimit }: Worker
 interface Running extends Pick<WorkerdOptions, "heapMb" | "bodyLimit"> {
   /** The modules of WebAssembly in the folder, as the bundle names them. */
   readonly wasm: readonly string[];
+  readonly secure: boolean;
 }
 
-function configOf(port: number, { heapMb, bodyLimit, wasm }: Running): string {
+const TLS = '(keypair = (privateKey = embed "worker.key", certificateChain = embed "worker.crt"))';
+
+function configOf(port: number, { heapMb, bodyLimit, wasm, secure }: Running): string {
+  const protocol = secure ? `https = (options = (), tlsOptions = ${TLS})` : "http = ()";
   const modules = [
     '(name = "workers.js", esModule = embed "workers.js")',
     ...wasm.map((name) => `(name = "${name}", wasm = embed "${name}")`),
@@ -65,7 +78,7 @@ function configOf(port: number, { heapMb, bodyLimit, wasm }: Running): string {
 const config :Workerd.Config = (
   v8Flags = ["--max-old-space-size=${heapMb}"],
   services = [(name = "main", worker = .function)],
-  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
+  sockets = [(name = "web", address = "127.0.0.1:${port}", ${protocol}, service = "main")],
 );
 const function :Workerd.Worker = (
   modules = [${modules.join(", ")}],
