@@ -1,10 +1,11 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { type Authority, createAuthority } from "../controlplane/authority.ts";
 import { startGoExtender } from "../controlplane/goextender.ts";
 import { freePort } from "../controlplane/ports.ts";
 import { startProcess, waitUntilUp } from "../controlplane/process.ts";
+import { serveArguments } from "../e2e/function.ts";
 import { berthYaml, factsJson, goPolicy } from "./scenario.ts";
 
 /** An extender in a process of its own, over HTTPS. */
@@ -17,8 +18,6 @@ export interface Rival {
 
 /** Starts a rival with an empty history of memory and CPU time. */
 export type StartRival = (folder: string) => Promise<Rival>;
-
-const ROOT = new URL("../..", import.meta.url).pathname;
 
 /** The function on the Node adapter. */
 export const berth: StartRival = async (folder) => {
@@ -44,13 +43,6 @@ export const berth: StartRival = async (folder) => {
   await waitUntilUp(running, async () => (await client.healthy()) === true);
   return { name: "Berth on Node", pid: running.pid, ask: client.ask, stop: () => running.stop() };
 };
-
-/** What `npm run serve` gives to node: its settings for the garbage collector are part of what is measured. */
-async function serveArguments(): Promise<string[]> {
-  const { scripts } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as { scripts: { serve: string } };
-  const [, ...words] = scripts.serve.split(" ");
-  return words.map((word) => (word.startsWith("src/") ? join(ROOT, word) : word));
-}
 
 /** The Go extender, with Go's encoding/json or the one of GOEXPERIMENT=jsonv2. */
 export function go(json: "v1" | "v2"): StartRival {

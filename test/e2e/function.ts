@@ -1,4 +1,4 @@
-import { cp, mkdir, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import { freePort } from "../controlplane/ports.ts";
@@ -93,7 +93,7 @@ export async function startOnNode(
   if (clientCaPem !== undefined) await writeFile(clientCa, clientCaPem);
   await writePolicy(place.folder, policy);
   return run(home, place, {
-    args: [join(root, "src/cli/berth.js"), "serve"],
+    args: await serveArguments(),
     env: {
       ...policy.secrets,
       BERTH_LISTEN: `127.0.0.1:${place.port}`,
@@ -103,6 +103,13 @@ export async function startOnNode(
       ...(policy.plugins !== undefined && { BERTH_PLUGINS: policy.plugins }),
     },
   });
+}
+
+/** What `npm run serve` gives to node: its settings for the garbage collector belong to the function as it is deployed. */
+export async function serveArguments(): Promise<string[]> {
+  const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { scripts: { serve: string } };
+  const [, ...words] = scripts.serve.split(" ");
+  return words.map((word) => (word.startsWith("src/") ? join(root, word) : word));
 }
 
 interface Place {
