@@ -76,6 +76,8 @@ describe("the settings of a function", () => {
     await writeFile(file, "second\n");
     expect(read.value.token()).toBe("second");
     await rm(folder, { recursive: true });
-    expect(read.value.token).toThrow(`BERTH_FUNCTION_TOKEN_FILE names ${file}, which cannot be read (ENOENT)`);
+    expect(read.value.token).toThrow(
+      `BERTH_FUNCTION_TOKEN_FILE names ${file}, which cannot be read: there is no such file; it has to hold`,
+    );
   });
 });

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { FunctionError } from "../remote/client-errors.ts";
+import { whyUnread } from "../remote/file-errors.ts";
 
 /** The function whose policies the binder decides by. */
 export interface FunctionSettings {
@@ -113,8 +114,8 @@ function tokenOf(env: NodeJS.ProcessEnv): () => string | undefined {
     try {
       return readFileSync(file, "utf8").trim();
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      throw new FunctionError(`BERTH_FUNCTION_TOKEN_FILE names ${file}, which cannot be read (${code})`);
+      const why = `${whyUnread(error)}; it has to hold the function's bearer token`;
+      throw new FunctionError(`BERTH_FUNCTION_TOKEN_FILE names ${file}, which cannot be read: ${why}`);
     }
   };
 }

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Log } from "../policy/log.ts";
 import { registry } from "../policy/registry.ts";
 import { createFunctionClient, type FunctionClient } from "../remote/client.ts";
+import { whyUnread } from "../remote/file-errors.ts";
 import { type PolicySource, startPolicySource } from "../remote/source.ts";
 import type { FunctionSettings } from "./function-settings.ts";
 import { livePolicyFault } from "./live.ts";
@@ -46,7 +47,7 @@ async function readAuthority(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Error(`BERTH_FUNCTION_CA names ${file}, which cannot be read (${code})`);
+    const wanted = "it has to be the authority of the function's certificate, in PEM";
+    throw new Error(`BERTH_FUNCTION_CA names ${file}, which cannot be read: ${whyUnread(error)}; ${wanted}`);
   }
 }

@@ -1,4 +1,5 @@
 import type { X509Certificate } from "node:crypto";
+import { whyUnwritten } from "../remote/file-errors.ts";
 import { serverNames } from "./certificates.ts";
 import type { Pair } from "./key-pair.ts";
 
@@ -20,9 +21,8 @@ export function hasNames(pair: Pair, names: readonly string[]): boolean {
 
 /** What keeps certificates from being kept in a folder, in a sentence; undefined for errors of another kind. */
 export function folderProblem(error: unknown, folder: string): string | undefined {
-  const code = systemCode(error);
-  if (code === undefined) return undefined;
-  return `certificates cannot be kept in ${folder}: ${REASONS[code] ?? `the system answered ${code}`}`;
+  if (systemCode(error) === undefined) return undefined;
+  return `certificates cannot be kept in ${folder}: ${whyUnwritten(error)}`;
 }
 
 /** The code of an error of the file system, such as `EACCES`. */
@@ -30,13 +30,3 @@ export function systemCode(error: unknown): string | undefined {
   const code = (error as { readonly code?: unknown }).code;
   return typeof code === "string" && /^E[A-Z]+$/.test(code) ? code : undefined;
 }
-
-const REASONS: Readonly<Record<string, string>> = {
-  EACCES: "this user may not read or write there; choose another folder or change its owner",
-  EPERM: "this user may not read or write there; choose another folder or change its owner",
-  EROFS: "the file system is read-only; choose another folder",
-  ENOSPC: "the disk is full",
-  ENOTDIR: "it is or leads through a file; choose another folder or remove that file",
-  EEXIST: "it is a file; choose another folder or remove that file",
-  EISDIR: "a folder stands where a file belongs; remove it",
-};

@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
 import { readFunctionSettings } from "../binder/function-settings.ts";
 import { jsonLines } from "../extender/log.ts";
 import { checkConfiguration } from "../policy/configuration.ts";
@@ -18,6 +17,7 @@ import { seededRandom } from "../scheduler/sampling.ts";
 import { startScheduler } from "../scheduler/start.ts";
 import { decideWatched, startWatching } from "../scheduler/watch.ts";
 import { CommandError } from "./command-error.ts";
+import { readText } from "./read-text.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 /** The options of `berth schedule`, as commander gives them. */
@@ -117,7 +117,11 @@ async function functionOf(url: string, profile = "default"): Promise<FunctionSou
   if ("problems" in read) throw new CommandError(read.problems.join("\n"));
   if (read.value === undefined) throw new CommandError("--function needs the function's URL");
   const { caFile, ...settings } = read.value;
-  return { ...settings, profile, ...(caFile !== undefined && { caPem: await readText(caFile) }) };
+  return {
+    ...settings,
+    profile,
+    ...(caFile !== undefined && { caPem: await readText(caFile, `BERTH_FUNCTION_CA ${caFile}`) }),
+  };
 }
 
 async function legacyPolicy(file: string, log: Log): Promise<Pick<InformerModeOptions, "loaded" | "extended">> {
@@ -133,12 +137,6 @@ async function readChecked<T>(file: string, check: Check<T>): Promise<T> {
   const checked = readDocument(await readText(file), file, check);
   if ("value" in checked) return checked.value;
   throw new CommandError(checked.faults.map(formatFault).join("\n"));
-}
-
-async function readText(file: string): Promise<string> {
-  return readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(error.code === "ENOENT" ? `${file}: there is no such file` : `${file}: ${error.code}`);
-  });
 }
 
 function dryLine(decision: DryDecision, output: "text" | "json"): string {

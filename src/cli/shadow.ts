@@ -2,6 +2,7 @@ import Table from "cli-table3";
 import { Agent } from "undici";
 import type { ShadowDifference } from "../binder/shadow.ts";
 import { field, isObject, type Json } from "../protocol/json.ts";
+import { whyUnreachable } from "../remote/client-errors.ts";
 import { CommandError } from "./command-error.ts";
 import { readText } from "./read-text.ts";
 import { createScreen, type Screen } from "./screen.ts";
@@ -84,24 +85,42 @@ function readDifferences(answer: Json, url: string): readonly ShadowDifference[]
 }
 
 async function ask(url: string, options: ShadowOptions): Promise<Json> {
-  if (!URL.canParse("/shadow", url)) throw new CommandError(`${url} is no URL, such as https://10.96.0.20`);
-  const [ca, cert, key] = await Promise.all([options.ca, options.cert, options.key].map(read));
+  const target = URL.parse("/shadow", url);
+  if (!target || !/^https?:$/.test(target.protocol)) {
+    throw new CommandError(`${url} is no URL of a binder, such as https://10.96.0.20`);
+  }
+  const [ca, cert, key] = await Promise.all([read("ca", options), read("cert", options), read("key", options)]);
   const agent = new Agent({
     connect: { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }), timeout: 10_000 },
   });
   try {
-    const target = new URL("/shadow", url);
     const answer = await agent.request({ origin: target.origin, path: target.pathname, method: "GET" });
-    const text = await answer.body.text();
-    return JSON.parse(text) as Json;
+    return parse(await answer.body.text(), url, answer.statusCode);
   } catch (error) {
-    throw new CommandError(`${url} cannot be asked: ${error instanceof Error ? error.message : String(error)}`);
+    throw error instanceof CommandError ? error : new CommandError(whyUnasked(url, error));
   } finally {
     await agent.close();
   }
 }
 
-async function read(file: string | undefined): Promise<string | undefined> {
-  if (file === undefined) return undefined;
-  return readText(file);
+function parse(text: string, url: string, status: number): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw new CommandError(`${url} is no binder: it answers HTTP ${status} with a text that is no JSON`);
+  }
+}
+
+function whyUnasked(url: string, error: unknown): string {
+  const code = String((error as NodeJS.ErrnoException).code);
+  if (code.startsWith("ERR_OSSL")) {
+    return `no connection can be made with these --ca, --cert and --key (${code}): each has to be PEM, and the key that of the certificate`;
+  }
+  const why = whyUnreachable(error, "--ca has to name the authority that signed it");
+  return `the binder at ${url} cannot be reached: ${why}. The command berth doctor looks at each step`;
+}
+
+async function read(option: "ca" | "cert" | "key", options: ShadowOptions): Promise<string | undefined> {
+  const file = options[option];
+  return file === undefined ? undefined : readText(file, `--${option} ${file}`);
 }

@@ -13,11 +13,21 @@ export function tooLargeError(maxBytes: number): FunctionError {
 
 /** Puts what broke a connection into words, and says what to do where that is clear. */
 export function sayUnreachable(origin: string, error: unknown): FunctionError {
+  return new FunctionError(`the function at ${origin} cannot be reached: ${whyUnreachable(error, TRUST)}`);
+}
+
+/**
+ * What broke a connection, for people: the end of a sentence that names the server.
+ *
+ * @param trust what to do about a certificate that is not trusted here
+ */
+export function whyUnreachable(error: unknown, trust: string): string {
   const codes = codesOf(error);
   const known = codes.map((code) => WORDS[code]).find((words) => words !== undefined);
+  if (known !== undefined) return known;
   const certificate = codes.find((code) => /CERT|SELF_SIGNED|ISSUER|VERIFY/.test(code));
-  const why = known ?? (certificate ? `its certificate is not accepted (${certificate}): ${TRUST}` : codes[0]);
-  return new FunctionError(`the function at ${origin} cannot be reached: ${why ?? "the connection broke"}`);
+  if (certificate !== undefined) return `its certificate is not accepted (${certificate}): ${trust}`;
+  return codes[0] === undefined ? "the connection broke" : `the connection broke (${codes[0]})`;
 }
 
 const TRUST = "BERTH_FUNCTION_CA has to name the authority that signed it";
@@ -29,6 +39,9 @@ const WORDS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: "there is no way to its host",
   ENETUNREACH: "there is no way to its network",
   ECONNRESET: "the connection was reset",
+  ETIMEDOUT: "connecting took too long",
+  ERR_SSL_WRONG_VERSION_NUMBER: "it speaks plain HTTP where the URL says https",
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: "it speaks plain HTTP where the URL says https",
   UND_ERR_SOCKET: "the connection broke off",
   UND_ERR_CONNECT_TIMEOUT: "connecting took too long",
   UND_ERR_HEADERS_TIMEOUT: "it took the question and did not answer",

@@ -79,6 +79,12 @@ describe("the policy that is kept on disk", () => {
     const there = await fakeFunction(serving(first));
     const { version, lines } = await follow(there.url, { keptIn: file });
     expect(version()).toBe(first["version"]);
-    expect(lines.join("\n")).toContain("make the directory writable");
+    const said = lines.join("\n");
+    expect(said).toContain(`the policy cannot be kept in ${file}: it is a file; choose another folder`);
+    expect(said).toContain(
+      `the policy kept in ${join(file, "default.json")} cannot be read: its path leads through a file`,
+    );
+    expect(said).toContain("BERTH_POLICY_CACHE has to name a folder");
+    expect(said).not.toMatch(/\bE[A-Z]{4,}\b/);
   });
 });

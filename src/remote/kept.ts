@@ -1,5 +1,6 @@
 import { mkdir, open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { whyUnread, whyUnwritten } from "./file-errors.ts";
 
 /** A document that was kept. */
 export interface Kept {
@@ -32,8 +33,8 @@ export function keptDocuments(directory: string): KeptDocuments {
         const [bytes, { mtimeMs }] = await Promise.all([readFile(file), stat(file)]);
         return { bytes, at: mtimeMs };
       } catch (error) {
-        if (codeOf(error) === "ENOENT") return undefined;
-        throw new Error(`${file}: the kept policy cannot be read (${codeOf(error)})`);
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+        throw new Error(`the policy kept in ${file} cannot be read: ${whyUnread(error)}; ${WANTED}`);
       }
     },
     async keep(profile, bytes) {
@@ -45,7 +46,7 @@ export function keptDocuments(directory: string): KeptDocuments {
         await rename(draft, file);
       } catch (error) {
         await rm(draft, { force: true }).catch(() => undefined);
-        throw new Error(`${file}: the policy cannot be kept (${codeOf(error)}): make the directory writable`);
+        throw new Error(`the policy cannot be kept in ${directory}: ${whyUnwritten(error)}; ${WANTED}`);
       }
     },
     async confirm(profile) {
@@ -54,6 +55,8 @@ export function keptDocuments(directory: string): KeptDocuments {
     },
   };
 }
+
+const WANTED = "BERTH_POLICY_CACHE has to name a folder that this program may read and write";
 
 /** On the disk before it gets its name: a machine that fails leaves the old document or the new one. */
 async function write(file: string, bytes: Uint8Array): Promise<void> {
@@ -64,8 +67,4 @@ async function write(file: string, bytes: Uint8Array): Promise<void> {
   } finally {
     await handle.close();
   }
-}
-
-function codeOf(error: unknown): string {
-  return String((error as NodeJS.ErrnoException).code ?? error);
 }
