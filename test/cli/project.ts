@@ -69,12 +69,25 @@ export async function berth(
   );
 }
 
-/** The processes on this machine whose command line has a text in it: their ids and command lines. */
-export async function processesWith(text: string): Promise<{ pid: number; parent: number; args: string }[]> {
-  const { stdout } = await promisify(execFile)("ps", ["-eo", "pid=,ppid=,stat=,args="]);
+/** A process of this machine. */
+export interface Found {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly args: string;
+}
+
+/** The processes on this machine whose command line has a text in it. */
+export async function processesWith(text: string): Promise<Found[]> {
+  return (await processes()).filter(({ args }) => args.includes(text));
+}
+
+/** All processes that have not ended. */
+export async function processes(): Promise<Found[]> {
+  const { stdout } = await promisify(execFile)("ps", ["-eo", "pid=,ppid=,pgid=,stat=,args="]);
   return stdout.split("\n").flatMap((line) => {
-    const [, pid, parent, state, args] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
-    if (!args?.includes(text) || state?.startsWith("Z")) return [];
-    return [{ pid: Number(pid), parent: Number(parent), args }];
+    const [, pid, parent, group, state, args] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
+    if (args === undefined || state?.startsWith("Z")) return [];
+    return [{ pid: Number(pid), parent: Number(parent), group: Number(group), args }];
   });
 }

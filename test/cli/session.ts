@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { eventually } from "../controlplane/eventually.ts";
 import { freePort } from "../controlplane/ports.ts";
 import { type RunningProcess, startProcess } from "../controlplane/process.ts";
-import { type Project, processesWith } from "./project.ts";
+import { type Project, processes, processesWith } from "./project.ts";
 
 /** For tests that start wrangler: it takes seconds, or many when other tests keep the machine busy. */
 export const SLOW = 300_000;
@@ -15,6 +15,8 @@ const patience = { within: 120_000 };
 /** `berth dev` of a project, on a port of its own. */
 export interface Session extends RunningProcess {
   readonly port: number;
+  /** The process groups that were seen to belong to it: one of wrangler's two workerd has no port in its command line. */
+  readonly groups: Set<number>;
   /** Resolves when something stands in the output. */
   sees(what: string | RegExp): Promise<unknown>;
 }
@@ -26,17 +28,20 @@ export async function startSession({ folder }: Project, command: string, args: r
   const port = await freePort();
   const name = `session-${++started}`;
   const running = startProcess({ name, command, args: [...args, "--port", String(port)], folder, cwd: folder });
+  const groups = new Set<number>();
   const isSeen = (what: string | RegExp, logs: string) =>
     typeof what === "string" ? logs.includes(what) : what.test(logs);
   return {
     ...running,
     port,
+    groups,
     async sees(what) {
       const probe = (saw: (seen: unknown) => void) => {
         saw(running.logs());
         return isSeen(what, running.logs()) || running.exit() !== undefined;
       };
       await eventually(`${what} in the output`, probe, patience);
+      for (const { group } of await processesWith(String(port))) groups.add(group);
       if (!isSeen(what, running.logs())) throw new Error(`it ended without ${what}:\n${running.logs()}`);
     },
   };
@@ -48,9 +53,9 @@ export function startDev(project: Project, ...args: string[]): Promise<Session> 
 }
 
 /** Waits until nothing is left of a session: neither wrangler nor workerd nor the command itself. */
-export async function nothingLeft({ port }: Session): Promise<void> {
+export async function nothingLeft({ port, groups }: Session): Promise<void> {
   await eventually("no process is left", async (saw) => {
-    const left = await processesWith(String(port));
+    const left = (await processes()).filter(({ group, args }) => groups.has(group) || args.includes(String(port)));
     saw(left);
     return left.length === 0;
   });
