@@ -47,7 +47,7 @@ interface Rates {
 /** Measures binds, prints a table, and answers whether the binder keeps what the documentation promises. */
 export async function benchBinds({ smoke, write, progress, ...chosen }: Choice): Promise<boolean> {
   const on = machine();
-  const pods = chosen.pods ?? (smoke ? 32 : 1_600);
+  const pods = chosen.pods ?? (smoke ? 32 : 4_000);
   const runs = chosen.runs ?? (smoke ? 1 : RUNS);
   const rates = await withPlane((plane) => measureAll(plane, pods, { runs, progress }));
   const rows = rates.map(row);
