@@ -79,13 +79,14 @@ async function measureCase(
   try {
     await load.watch.reached(1);
     await sleep(phases.warmUp);
+    const scene: Scene = { one, binder, proxy, load };
+    let before = await measurePhase(scene, phases.each);
     for (const fault of phases.faults) {
-      const figure = await measureFault({ one, binder, proxy, load }, fault, phases.each);
+      const figure = await measureFault(scene, { before, fault, phase: phases.each });
       figures.push(figure);
-      const { before, during, back } = figure;
-      progress(
-        `${one.what}, ${fault.told}: ${before.rate.toFixed(0)} → ${during.rate.toFixed(0)} pods/s, back in ${back.toFixed(1)} s`,
-      );
+      before = figure.after;
+      const rates = [figure.before, figure.during, figure.after].map(({ rate }) => rate.toFixed(0)).join(" → ");
+      progress(`${one.what}, ${fault.told}: ${rates} pods/s, back in ${figure.back.toFixed(1)} s`);
     }
   } finally {
     await load.stop();
@@ -97,13 +98,16 @@ async function measureCase(
   return figures.map((figure) => ({ ...figure, ...decided }));
 }
 
-async function measureFault(scene: Scene, { told, fault }: KnownFault, phase: number) {
+async function measureFault(
+  scene: Scene,
+  { before, fault, phase }: { readonly before: Phase; readonly fault: KnownFault; readonly phase: number },
+) {
   const { one, proxy } = scene;
-  const before = await measurePhase(scene, phase);
-  proxy.fault = fault();
+  proxy.fault = fault.fault();
   const during = await measurePhase(scene, phase);
   proxy.fault = undefined;
-  return { one, told, before, during, back: await usedAgain(scene) };
+  const back = await usedAgain(scene);
+  return { one, told: fault.told, before, during, after: await measurePhase(scene, phase), back };
 }
 
 async function measurePhase({ binder, load }: Scene, phase: number): Promise<Phase> {

@@ -19,7 +19,7 @@ import { machine, markdownTable, textTable } from "./report.ts";
 const FULL: QuietSize = {
   nodes: 100,
   pending: 200,
-  pods: 1_000,
+  pods: 3_000,
   tries: { tuned: 8, default: 6 },
   spread: { tuned: 60, default: 10 },
 };
@@ -81,7 +81,8 @@ async function measureAll(
   }));
   for (let run = 1; run <= runs; run++) {
     for (const { setting, ...lists } of rates) {
-      for (const around of AROUND) {
+      // There and back: a machine has better and worse minutes.
+      for (const around of run % 2 === 1 ? AROUND : AROUND.toReversed()) {
         const figures = await measureQuiet(plane, binder, { version, setting, around, size });
         lists[around].push(figures);
         const { rate, retries, binderMs } = figures;
@@ -93,8 +94,9 @@ async function measureAll(
   return rates;
 }
 
+/** Each run beside the calm one of the same turn. */
 function ratio(rates: Rates, around: Around = "noisy"): number {
-  return middle(rates[around], "rate") / middle(rates.calm, "rate");
+  return median(rates[around].map(({ rate }, turn) => rate / (rates.calm[turn]?.rate ?? Number.NaN)));
 }
 
 function middle(figures: readonly QuietFigures[], which: keyof QuietFigures): number {
