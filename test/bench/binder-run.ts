@@ -22,13 +22,14 @@ const WARM_UP = 1_000;
 interface Scenario {
   readonly name: string;
   readonly kind: Kind;
-  readonly least: number;
+  /** The ratio that is promised, where one is. */
+  readonly least?: number;
   /** Whether the caller writes `Scheduled`. */
   readonly scheduled: boolean;
 }
 
 const SCENARIOS: readonly Scenario[] = [
-  { name: "plain", kind: "plain", least: 0.7, scheduled: false },
+  { name: "plain, Bindings alone", kind: "plain", scheduled: false },
   { name: "plain, and Scheduled by the caller", kind: "plain", least: 0.7, scheduled: true },
   { name: "device", kind: "device", least: 0.3, scheduled: false },
 ];
@@ -54,7 +55,7 @@ export async function benchBinds({ smoke, write, progress, ...chosen }: Choice):
   process.stdout.write(`\n${on}\n${textTable(HEAD, rows)}\n`);
   if (write)
     await writeFigures("bind figures", measuredOn(`${on}, ${runs} runs of ${pods} pods`, markdownTable(HEAD, rows)));
-  const slow = rates.filter((each) => ratio(each) < each.scenario.least);
+  const slow = rates.filter((each) => ratio(each) < (each.scenario.least ?? 0));
   for (const each of slow) process.stderr.write(`${each.scenario.name}: below ${each.scenario.least}\n`);
   return slow.length === 0;
 }
@@ -161,7 +162,13 @@ function row(rates: Rates): string[] {
   const { scenario, binder, bare, cpuMs } = rates;
   const range = (values: readonly number[]) => `${Math.min(...values).toFixed(0)}…${Math.max(...values).toFixed(0)}`;
   const each = [binder, bare].flatMap((values) => [median(values).toFixed(0), range(values)]);
-  return [scenario.name, ...each, ratio(rates).toFixed(2), `≥ ${scenario.least}`, median(cpuMs).toFixed(2)];
+  return [
+    scenario.name,
+    ...each,
+    ratio(rates).toFixed(2),
+    scenario.least === undefined ? "" : `≥ ${scenario.least}`,
+    median(cpuMs).toFixed(2),
+  ];
 }
 
 const CACHE_HEAD = ["cached", "ready after (s)", "min…max", "peak memory (MB)", "when ready (MB)"];
