@@ -32,7 +32,8 @@ await gated(
 await gated("the benchmark of the binder", controlPlanePrograms([]), () => {
   it("has every pod bound by the binder and by the bare client", async () => {
     const stdout = await bench(["binder", "--smoke"]);
-    for (const row of ["plain ", "plain, and Scheduled by the caller", "device"]) expect(stdout).toContain(`│ ${row}`);
+    for (const row of ["plain, Bindings alone", "plain, and Scheduled by the caller", "device"])
+      expect(stdout).toContain(`│ ${row}`);
     expect(stdout).toMatch(/load \d/);
   }, 180_000);
 
