@@ -26,8 +26,8 @@ export interface QuietSize {
 /** How a kube-scheduler is set: as the documentation says, or as it comes. */
 export type Setting = "tuned" | "default";
 
-/** What goes on meanwhile: nothing, pods' statuses change, or they do and others wait refused. */
-export type Around = "calm" | "reports" | "noisy";
+/** What goes on meanwhile: pods' statuses change, or they do and others wait refused. */
+export type Around = "reports" | "noisy";
 
 /** What a run is like. */
 export interface QuietRun {
@@ -37,7 +37,13 @@ export interface QuietRun {
   readonly size: QuietSize;
 }
 
-/** What a run gave. */
+/** What a run gave: with all that goes on, and right after it, with the same kube-scheduler, without. */
+export interface QuietPair {
+  readonly amid: QuietFigures;
+  readonly alone: QuietFigures;
+}
+
+/** What placing new pods showed. */
 export interface QuietFigures {
   /** New pods placed per second. */
   readonly rate: number;
@@ -60,12 +66,12 @@ export function createQuietNodes(plane: ControlPlane, { nodes }: QuietSize): Pro
   return createGpuNodes(plane, names, { count: 2, each: CARD });
 }
 
-/** Measures new pods placed by a kube-scheduler of its own. */
+/** Measures new pods placed by a kube-scheduler of its own, in the noise and at once after it. */
 export async function measureQuiet(
   plane: ControlPlane,
   binder: RunningBinder,
   { version, setting, around, size }: QuietRun,
-): Promise<QuietFigures> {
+): Promise<QuietPair> {
   const tuned = setting === "tuned";
   const scheduler = await startScheduler(plane, {
     version,
@@ -80,19 +86,31 @@ export async function measureQuiet(
   try {
     const warm = Math.ceil(size.pods / 10);
     await place(plane, { name: "warm", count: warm, before: 0 });
-    const reports = around === "calm" ? undefined : await startReporting(plane);
-    try {
-      if (around === "noisy") await waitRefused(plane, binder, { setting, size });
-      const fresh = { name: "new", count: size.pods, before: warm + (reports === undefined ? 0 : REPORTING) };
-      return await figuresOf(binder, size.pods, () => place(plane, fresh));
-    } finally {
-      await reports?.stop();
-    }
+    const reports = await startReporting(plane);
+    const amid = await amidNoise(plane, binder, { setting, around, size, before: warm + REPORTING }).finally(
+      reports.stop,
+    );
+    await clear(plane);
+    const alone = { name: "alone", count: size.pods, before: 0 };
+    return { amid, alone: await figuresOf(binder, size.pods, () => place(plane, alone)) };
   } finally {
     await scheduler.stop();
-    await plane.api.removeAll(TYPE);
-    await eventually("all pods are gone", async () => (await plane.api.list(TYPE)).length === 0);
+    await clear(plane);
   }
+}
+
+async function amidNoise(
+  plane: ControlPlane,
+  binder: RunningBinder,
+  { setting, around, size, before }: Omit<QuietRun, "version"> & { readonly before: number },
+): Promise<QuietFigures> {
+  if (around === "noisy") await waitRefused(plane, binder, { setting, size });
+  return figuresOf(binder, size.pods, () => place(plane, { name: "new", count: size.pods, before }));
+}
+
+async function clear({ api }: ControlPlane): Promise<void> {
+  await api.removeAll(TYPE);
+  await eventually("all pods are gone", async () => (await api.list(TYPE)).length === 0);
 }
 
 async function figuresOf(binder: RunningBinder, pods: number, work: () => Promise<unknown>): Promise<QuietFigures> {
