@@ -90,12 +90,12 @@ export async function measureQuiet(
     const amid = await amidNoise(plane, binder, { setting, around, size, before: warm + REPORTING }).finally(
       reports.stop,
     );
-    await clear(plane);
+    await clear(plane, binder);
     const alone = { name: "alone", count: size.pods, before: 0 };
     return { amid, alone: await figuresOf(binder, size.pods, () => place(plane, alone)) };
   } finally {
     await scheduler.stop();
-    await clear(plane);
+    await clear(plane, binder);
   }
 }
 
@@ -108,9 +108,13 @@ async function amidNoise(
   return figuresOf(binder, size.pods, () => place(plane, { name: "new", count: size.pods, before }));
 }
 
-async function clear({ api }: ControlPlane): Promise<void> {
+/** Takes all pods away, and waits until the binder has taken back what it had promised them. */
+async function clear({ api }: ControlPlane, binder: RunningBinder): Promise<void> {
   await api.removeAll(TYPE);
-  await eventually("all pods are gone", async () => (await api.list(TYPE)).length === 0);
+  const within = 120_000;
+  await eventually("all pods are gone", async () => (await api.list(TYPE)).length === 0, { within });
+  const free = async () => /^berth_claims_held 0$/m.test((await binder.get("/metrics")).text);
+  await eventually("no device is promised any more", free, { within });
 }
 
 async function figuresOf(binder: RunningBinder, pods: number, work: () => Promise<unknown>): Promise<QuietFigures> {
