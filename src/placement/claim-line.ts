@@ -1,5 +1,8 @@
 import type { Claim } from "./model.ts";
 
+/** How a ledger writes amounts, and times in nanoseconds: JSON's numbers are too small for them. */
+export const WHOLE = /^[0-9]{1,39}$/;
+
 /**
  * A claim as one line of a ledger: `<namespace>/<pod> device=0 amount=4 uid=… claim=… assumeTime=… claimedAt=…`, its
  * words escaped as in a URL.
@@ -63,7 +66,7 @@ function unescapeWord(word: string): string | undefined {
 }
 
 function whole(text: string): bigint | undefined {
-  return /^[0-9]{1,39}$/.test(text) ? BigInt(text) : undefined;
+  return WHOLE.test(text) ? BigInt(text) : undefined;
 }
 
 /** As {@link writeClaimLine} writes it: whatever else a Date takes for a time is not worth guessing at. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { field, type Json, type JsonObject } from "../protocol/json.ts";
-import { readClaimLine, writeClaimLine } from "./claim-line.ts";
+import { readClaimLine, WHOLE, writeClaimLine } from "./claim-line.ts";
 import type { Claim, DeviceSlot, Ledger, PlacedNode } from "./model.ts";
 
 /** Group and version of the custom resource. */
@@ -27,10 +27,7 @@ export type LedgerReading =
   | { readonly kind: "newer"; readonly format: number };
 
 const text = z.string().min(1);
-const whole = z
-  .string()
-  .regex(/^[0-9]{1,39}$/, "expected a decimal number as a string")
-  .transform(BigInt);
+const whole = z.string().regex(WHOLE, "expected a decimal number as a string").transform(BigInt);
 const instant = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value));
 
 const claim = z.string().transform((line, { addIssue }): Claim => {

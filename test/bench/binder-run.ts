@@ -1,7 +1,7 @@
 import { type ControlPlane, startControlPlane } from "../controlplane/controlplane.ts";
 import { controlPlanePrograms, requirePrograms } from "../controlplane/programs.ts";
 import { applyInfra } from "../e2e/binder.ts";
-import { bare, binder } from "./binder-arms.ts";
+import { bare, binder, type StartArm } from "./binder-arms.ts";
 import { type CacheFigures, measureCache } from "./binder-cache.ts";
 import { checkBound, createTargets, type Kind } from "./binder-targets.ts";
 import type { Choice } from "./choice.ts";
@@ -123,7 +123,7 @@ interface Run extends Scenario {
 /** The events about the pods are part of a run; some more pods come first and do not count, until compilers are warm. */
 async function measureRun(
   plane: ControlPlane,
-  start: (typeof ARMS)[number],
+  start: StartArm,
   { kind, scheduled, count, run }: Run,
 ): Promise<{ readonly rate: number; readonly cpuMs?: number }> {
   const warmUp = Math.min(count, WARM_UP);

@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Certificate } from "./authority.ts";
+import { waitUntilHealthy } from "./healthy.ts";
 import { freePort } from "./ports.ts";
-import { startProcess, waitUntilUp } from "./process.ts";
+import { startProcess } from "./process.ts";
 import { apiServerVersion, programPath, requirePrograms } from "./programs.ts";
-import { openTransport } from "./transport.ts";
 
 /** The extender that parses nothing, running; `url` is a urlPrefix with the verbs `filter` and `prioritize`. */
 export interface Oracle {
@@ -32,8 +32,6 @@ export async function startOracle(
   const args = [`-listen=127.0.0.1:${port}`, `-cert=${cert}`, `-key=${key}`, `-drop=${drop}`];
   const process = startProcess({ name: "oracle", command: programPath(program), args, folder });
   const url = `https://127.0.0.1:${port}`;
-  const transport = openTransport({ url, caPem: tls.caPem });
-  await waitUntilUp(process, async () => (await transport.send({ method: "GET", path: "/healthz" })).status === 200);
-  transport.close();
+  await waitUntilHealthy(process, { url, caPem: tls.caPem });
   return { url, pid: process.pid, stop: () => process.stop() };
 }

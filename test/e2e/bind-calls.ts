@@ -1,10 +1,17 @@
 import { readClaimLine } from "../../src/placement/claim-line.ts";
 import type { Claim } from "../../src/placement/model.ts";
+import type { JsonObject } from "../../src/protocol/json.ts";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import type { KubeObject, Pod } from "../controlplane/objects.ts";
 
-/** The ledger of a node, as the API server holds it. */
-export type StoredLedger = KubeObject & { readonly spec: { readonly claims: readonly string[] } };
+/** A ledger as the API server holds it. */
+export type StoredLedger = KubeObject & {
+  readonly spec: JsonObject & {
+    readonly epoch: string;
+    readonly format: number;
+    readonly claims: readonly string[];
+  };
+};
 
 /** Instead of a reason, when nobody answered. */
 export const NO_ANSWER = "no answer";

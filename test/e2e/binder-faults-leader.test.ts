@@ -4,6 +4,7 @@ import { eventually } from "../controlplane/eventually.ts";
 import type { KubeObject, Pod } from "../controlplane/objects.ts";
 import { startScheduler } from "../controlplane/scheduler.ts";
 import { type ApiProxy, type Asked, startApiProxy } from "./apiproxy.ts";
+import type { StoredLedger } from "./bind-calls.ts";
 import {
   allVerbs,
   applyInfra,
@@ -14,7 +15,7 @@ import {
   type RunningBinder,
   startBinder,
 } from "./binder.ts";
-import { bind, ledgerRef, metric, orphan, overfull, type StoredLedger, told } from "./faults.ts";
+import { bind, ledgerRef, metric, orphan, overfull, told } from "./faults.ts";
 import { startFront } from "./front.ts";
 import { e2e } from "./gate.ts";
 import { makeNextRelease, NEXT_FORMAT, NEXT_RELEASE } from "./nextrelease.ts";

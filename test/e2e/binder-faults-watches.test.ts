@@ -3,8 +3,9 @@ import { type ControlPlane, startControlPlane } from "../controlplane/controlpla
 import { eventually } from "../controlplane/eventually.ts";
 import type { Pod } from "../controlplane/objects.ts";
 import { type ApiProxy, type Asked, startApiProxy } from "./apiproxy.ts";
+import type { StoredLedger } from "./bind-calls.ts";
 import { applyInfra, createGpuNodes, deviceOf, type RunningBinder, startBinder } from "./binder.ts";
-import { bind, filter, ledgerRef, metric, orphan, promisedOn, type StoredLedger, told } from "./faults.ts";
+import { bind, filter, ledgerRef, metric, orphan, promisedOn, told } from "./faults.ts";
 import { e2e } from "./gate.ts";
 
 const REMADE = "The device ledger of the node was made anew; devices are placed there again in a minute or two";

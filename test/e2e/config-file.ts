@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
+import { waitUntilHealthy } from "../controlplane/healthy.ts";
 import { freePort } from "../controlplane/ports.ts";
-import { type RunningProcess, startProcess, waitUntilUp } from "../controlplane/process.ts";
+import { type RunningProcess, startProcess } from "../controlplane/process.ts";
 import { programPath } from "../controlplane/programs.ts";
-import { openTransport } from "../controlplane/transport.ts";
 
 /** What kube-scheduler is started with: a file as it stands, and flags beside --config. */
 export interface FileStart {
@@ -41,12 +41,6 @@ export async function startWithFile(plane: ControlPlane, start: FileStart): Prom
     folder: plane.folder,
   });
   plane.onStop(() => process.stop());
-  const transport = openTransport({ url: `https://127.0.0.1:${port}`, caPem: plane.caPem });
-  const healthy = async () => (await transport.send({ method: "GET", path: "/healthz" })).status === 200;
-  try {
-    await waitUntilUp(process, healthy);
-  } finally {
-    transport.close();
-  }
+  await waitUntilHealthy(process, { url: `https://127.0.0.1:${port}`, caPem: plane.caPem });
   return process;
 }

@@ -1,18 +1,8 @@
-import type { JsonObject } from "../../src/protocol/json.ts";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import { eventually, stays } from "../controlplane/eventually.ts";
 import type { KubeObject, Pod } from "../controlplane/objects.ts";
-import { claimsIn } from "./bind-calls.ts";
+import { claimsIn, type StoredLedger } from "./bind-calls.ts";
 import { deviceOf, gpuPod, type RunningBinder } from "./binder.ts";
-
-/** A ledger as the API server holds it. */
-export type StoredLedger = KubeObject & {
-  readonly spec: JsonObject & {
-    readonly epoch: string;
-    readonly format: number;
-    readonly claims: readonly string[];
-  };
-};
 
 /** Names the ledger of a node. */
 export function ledgerRef(node: string): KubeObject {

@@ -1,9 +1,9 @@
 import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
+import { waitUntilHealthy } from "../controlplane/healthy.ts";
 import { freePort } from "../controlplane/ports.ts";
-import { type ProcessSpec, type RunningProcess, startProcess, waitUntilUp } from "../controlplane/process.ts";
-import { openTransport } from "../controlplane/transport.ts";
+import { type ProcessSpec, type RunningProcess, startProcess } from "../controlplane/process.ts";
 
 /** What the function decides by, as its two files and the secrets around them say. */
 export interface FunctionPolicy {
@@ -162,9 +162,7 @@ async function run(home: Home, place: Place, spec: Pick<ProcessSpec, "args" | "e
   const running = startProcess({ ...spec, name, folder, command: process.execPath, cwd: folder });
   home.onStop(() => running.stop());
   const url = `https://127.0.0.1:${port}`;
-  const transport = openTransport({ url, caPem: home.caPem });
-  await waitUntilUp(running, async () => (await transport.send({ method: "GET", path: "/healthz" })).status === 200);
-  transport.close();
+  await waitUntilHealthy(running, { url, caPem: home.caPem });
   return {
     url,
     caData: Buffer.from(home.caPem).toString("base64"),

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { compilePolicy } from "../../src/cli/policy.ts";
 import { dryRun } from "../contract/wrangler.ts";
 import type { Certificate } from "../controlplane/authority.ts";
+import { waitUntilHealthy } from "../controlplane/healthy.ts";
 import { freePort } from "../controlplane/ports.ts";
-import { startProcess, waitUntilUp } from "../controlplane/process.ts";
-import { fetchText } from "../controlplane/transport.ts";
+import { startProcess } from "../controlplane/process.ts";
 
 /** What runs, and in how much memory. */
 export interface WorkerdOptions {
@@ -54,8 +54,7 @@ export async function startWorkerd({ folder, policy, tls, ...limits }: WorkerdOp
     folder,
   });
   const url = `http${tls ? "s" : ""}://127.0.0.1:${port}`;
-  const well = () => fetchText({ url, caPem: tls?.caPem ?? "" }, "/healthz");
-  await waitUntilUp(running, async () => (await well()).status === 200);
+  await waitUntilHealthy(running, { url, caPem: tls?.caPem ?? "" });
   return { url: `${url}/default`, pid: running.pid, logs: running.logs, stop: () => running.stop() };
 }
 
