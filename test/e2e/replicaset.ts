@@ -5,7 +5,7 @@ import type { Pod } from "../controlplane/objects.ts";
 export interface ReplicaSet {
   /** How many of its pods have a node. */
   placed(): number;
-  /** How many of its pods that had a node are gone. */
+  /** How many of its pods are gone, also those that nobody saw on a node: a victim may be evicted milliseconds after its bind. */
   lost(): number;
   /** Creates no more pods. Resolves when nothing is under way; throws what creating or listing has thrown. */
   stop(): Promise<void>;
@@ -16,15 +16,13 @@ export function startReplicaSet(
   api: Api,
   { replicas, template }: { readonly replicas: number; readonly template: () => Pod },
 ): ReplicaSet {
-  const placed = new Set<string>();
-  const lost = new Set<string>();
   let mine: readonly Pod[] = [];
+  let lost = 0;
   let stopped = false;
 
   async function reconcile(): Promise<void> {
     const alive = await existing(api, mine);
-    for (const name of placed) if (!alive.some(({ metadata }) => metadata.name === name)) lost.add(name);
-    for (const { metadata, spec } of alive) if (spec.nodeName !== undefined) placed.add(metadata.name);
+    lost += mine.length - alive.length;
     const missing = Array.from({ length: replicas - alive.length }, () => api.create<Pod>(template()));
     mine = [...alive, ...(await Promise.all(missing))];
   }
@@ -40,8 +38,8 @@ export function startReplicaSet(
   // Who stops it is told; until then nobody waits for it.
   ended.catch(() => {});
   return {
-    placed: () => placed.size - lost.size,
-    lost: () => lost.size,
+    placed: () => mine.filter(({ spec }) => spec.nodeName !== undefined).length,
+    lost: () => lost,
     async stop() {
       stopped = true;
       await ended;
