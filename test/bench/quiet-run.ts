@@ -4,16 +4,8 @@ import { applyInfra, startBinder } from "../e2e/binder.ts";
 import type { Choice } from "./choice.ts";
 import { median } from "./measure.ts";
 import { writeFigures } from "./page.ts";
-import {
-  type Around,
-  createQuietNodes,
-  measureQuiet,
-  type QuietFigures,
-  type QuietPair,
-  type QuietSize,
-  type Setting,
-  UPDATES_PER_SECOND,
-} from "./quiet.ts";
+import { type Around, createQuietNodes, measureQuiet, type QuietFigures, type QuietPair } from "./quiet.ts";
+import { type QuietSize, type Setting, UPDATES_PER_SECOND } from "./quiet-noise.ts";
 import { machine, markdownTable, textTable } from "./report.ts";
 
 /** A pod waits 1, 2, 4, 8, 16, 32 and then 60 seconds after its tries; as it comes, 1, 2, 4, 8 and then 10. */
@@ -76,11 +68,12 @@ async function measureAll(
   await createQuietNodes(plane, size);
   const rates: Rates[] = (["tuned", "default"] as const).map((setting) => ({ setting, reports: [], noisy: [] }));
   // What compilers and caches take until they are warm is nobody's noise.
-  await measureQuiet(plane, binder, { version, setting: "tuned", around: "reports", size });
+  await measureQuiet(plane, binder, { version, setting: "tuned", around: "reports", size, first: "alone" });
   for (let run = 1; run <= runs; run++) {
     for (const { setting, ...lists } of rates) {
       for (const around of AROUND) {
-        const pair = await measureQuiet(plane, binder, { version, setting, around, size });
+        const first = run % 2 === 1 ? "amid" : "alone";
+        const pair = await measureQuiet(plane, binder, { version, setting, around, size, first });
         lists[around].push(pair);
         progress(`${setting}, ${around}: run ${run} of ${runs}: ${told(pair.amid)}; alone ${told(pair.alone)}`);
       }
@@ -93,7 +86,7 @@ function told({ rate, retries, binderMs }: QuietFigures): string {
   return `${rate.toFixed(0)} new pods/s, ${retries.toFixed(1)} retries/s, binder ${binderMs.toFixed(2)} ms CPU per pod`;
 }
 
-/** Each run beside the one right after it, in which nothing else went on. */
+/** Each run beside the one with the same kube-scheduler in which nothing else went on. */
 function ratio(pairs: readonly QuietPair[]): number {
   return median(pairs.map(({ amid, alone }) => amid.rate / alone.rate));
 }
@@ -106,7 +99,7 @@ const HEAD = [
   "kube-scheduler's settings",
   "what goes on",
   "new pods/s meanwhile",
-  "right after, alone",
+  "alone",
   "ratio",
   "promised",
   "retries/s",
