@@ -6,52 +6,55 @@ import { buildPod } from "../controlplane/pods.ts";
 import { gpuPod, type RunningBinder } from "../e2e/binder.ts";
 import { inParallel } from "./binder-targets.ts";
 
-/** How many of everything a run has. */
-export interface QuietSize {
-  readonly nodes: number;
-  /** Pods that wait refused, in a noisy run. */
-  readonly pending: number;
-  /** New pods whose rate is measured. */
-  readonly pods: number;
-  /** So often each pod that waits has been tried, on average, before anything is measured. */
-  readonly tries: Readonly<Record<Setting, number>>;
-  /** Over so many seconds they are created: as long as they wait between two tries, so that these do not come at once. */
-  readonly spread: Readonly<Record<Setting, number>>;
-}
-
-/** How a kube-scheduler is set: as the documentation says, or as it comes. */
-export type Setting = "tuned" | "default";
-
 /** Updates of pods' statuses in a second, as kubelets would write them. */
 export const UPDATES_PER_SECOND = 50;
 
 /** What each card of a node has. */
-export const CARD = 40;
+export const CARD = 50;
+
 /** Pods that report their status. */
 export const REPORTING = 20;
+
+/** Pods that run and can be made to say so again and again. */
+export interface Reporting {
+  start(): void;
+  /** Resolves when no update is under way any more. */
+  pause(): Promise<void>;
+}
+
+/** How pods wait. */
+export interface Waiting {
+  readonly schedulerName: string;
+  readonly count: number;
+  /** So often each has been tried, on average, before anything is measured. */
+  readonly tries: number;
+  /** Over so many seconds they are created: as long as they wait between two tries, so that these do not come at once. */
+  readonly spread: number;
+}
+
 /** How many pods the binder was asked to find nodes for so far. */
 export async function filtersAsked(binder: RunningBinder): Promise<number> {
   const { text } = await binder.get("/metrics");
   return Number(/^berth_requests_total\{verb="filter",outcome="decided"\} (\d+)$/m.exec(text)?.[1] ?? 0);
 }
 
-/** Pods that no device is large enough for, tried until their backoff has grown to what it stays at. */
+/** Creates pods that no device is large enough for, and waits until their backoff has grown to what it stays at. */
 export async function waitRefused(
   { api }: ControlPlane,
   binder: RunningBinder,
-  { setting, size: { pending, tries, spread } }: { readonly setting: Setting; readonly size: QuietSize },
+  { schedulerName, count, tries, spread }: Waiting,
 ): Promise<void> {
   const before = await filtersAsked(binder);
-  for (let index = 0; index < pending; index++) {
-    await api.create(gpuPod(`pending-${index}`, CARD + 1));
-    await sleep((1000 * spread[setting]) / pending);
+  for (let index = 0; index < count; index++) {
+    await api.create(gpuPod(`pending-${index}`, CARD + 1, { schedulerName }));
+    await sleep((1000 * spread) / count);
   }
-  const often = async () => (await filtersAsked(binder)) - before >= tries[setting] * pending;
+  const often = async () => (await filtersAsked(binder)) - before >= tries * count;
   await eventually("every pod that waits was refused often enough", often, { within: 600_000, every: 500 });
 }
 
-/** Pods that run and say so again and again, as kubelets would write it. */
-export async function startReporting({ api }: ControlPlane): Promise<{ stop(): Promise<void> }> {
+/** Creates the pods that report, as kubelets would write it, and lets them be silent until they are started. */
+export async function createReporting({ api }: ControlPlane): Promise<Reporting> {
   const running = await inParallel(
     Array.from({ length: REPORTING }, (_, index) => buildPod({ name: `reports-${index}`, nodeName: "quiet-0" })),
     24,
@@ -64,12 +67,15 @@ export async function startReporting({ api }: ControlPlane): Promise<{ stop(): P
     await api.patch(pod, { status: { message } }, { subresource: "status" });
   };
   const under = new Set<Promise<void>>();
-  const timer = setInterval(() => {
-    const one = report().finally(() => under.delete(one));
-    under.add(one);
-  }, 1000 / UPDATES_PER_SECOND);
+  let timer: NodeJS.Timeout | undefined;
   return {
-    async stop() {
+    start() {
+      timer = setInterval(() => {
+        const one = report().finally(() => under.delete(one));
+        under.add(one);
+      }, 1000 / UPDATES_PER_SECOND);
+    },
+    async pause() {
       clearInterval(timer);
       await Promise.all(under);
     },
