@@ -17,9 +17,9 @@ import { machine, markdownTable, textTable } from "./report.ts";
 
 /** A pod waits 1, 2, 4, 8, 16, 32 and then 60 seconds after its tries; as it comes, 1, 2, 4, 8 and then 10. */
 const FULL: QuietSize = {
-  nodes: 150,
+  nodes: 200,
   pending: 200,
-  pods: 500,
+  pods: 250,
   tries: { tuned: 8, default: 6 },
   spread: { tuned: 60, default: 10 },
 };
@@ -30,7 +30,7 @@ const SMALL: QuietSize = {
   tries: { tuned: 1, default: 1 },
   spread: { tuned: 0, default: 0 },
 };
-const RUNS = 3;
+const RUNS = 10;
 
 /** New pods must be placed at so much of the rate that they would be without noise, where the page's settings are used. */
 const PROMISED = 0.8;

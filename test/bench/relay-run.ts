@@ -51,8 +51,14 @@ export async function benchRelay({ smoke, write, progress, ...chosen }: Choice):
     markdownTable(HEAD, rows),
     ...shadows,
   ];
-  if (write) await writeFigures("relay figures", page.join("\n\n"));
+  if (write) await writeFigures(blockOf(nodes, percentage), page.join("\n\n"));
   return kept(all);
+}
+
+/** Where the page has the figures of such a cluster. */
+function blockOf(nodes: number, percentage: number | undefined): string {
+  const unlike = [nodes !== 1_000 && `${nodes} nodes`, percentage !== undefined && `${percentage} %`].filter(Boolean);
+  return ["relay figures", ...unlike].join(", ");
 }
 
 async function measureCase(
