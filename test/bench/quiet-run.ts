@@ -4,15 +4,9 @@ import { applyInfra, startBinder } from "../e2e/binder.ts";
 import type { Choice } from "./choice.ts";
 import { median } from "./measure.ts";
 import { writeFigures } from "./page.ts";
-import {
-  createQuietNodes,
-  measureQuiet,
-  type QuietFigures,
-  type QuietPair,
-  type QuietSize,
-  type Setting,
-} from "./quiet.ts";
+import { createQuietNodes, measureQuiet, type QuietSize, type Setting } from "./quiet.ts";
 import { UPDATES_PER_SECOND } from "./quiet-noise.ts";
+import type { QuietFigures, QuietPair } from "./quiet-turns.ts";
 import { machine, markdownTable, textTable } from "./report.ts";
 
 /** A pod waits 1, 2, 4, 8, 16, 32 and then 60 seconds after its tries; as it comes, 1, 2, 4, 8 and then 10. */
@@ -30,7 +24,7 @@ const SMALL: QuietSize = {
   tries: { tuned: 1, default: 1 },
   spread: { tuned: 0, default: 0 },
 };
-const RUNS = 10;
+const RUNS = 8;
 
 /** New pods must be placed at so much of the rate that they would be without noise, where the page's settings are used. */
 const PROMISED = 0.8;

@@ -1,12 +1,11 @@
 import type { ControlPlane } from "../controlplane/controlplane.ts";
 import { eventually } from "../controlplane/eventually.ts";
 import { type Scheduler, startScheduler } from "../controlplane/scheduler.ts";
-import { allVerbs, createGpuNodes, gpuPod, type RunningBinder } from "../e2e/binder.ts";
+import { allVerbs, createGpuNodes, type RunningBinder } from "../e2e/binder.ts";
 import { profiles } from "../e2e/scheduling.ts";
-import { inParallel } from "./binder-targets.ts";
-import { type BoundWatch, watchBound } from "./bound.ts";
-import { CARD, createReporting, filtersAsked, REPORTING, type Reporting, waitRefused } from "./quiet-noise.ts";
-import { usageOf } from "./usage.ts";
+import { watchBound } from "./bound.ts";
+import { CARD, createReporting, REPORTING, waitRefused } from "./quiet-noise.ts";
+import { HALVES, pairOf, type QuietPair, type Scene } from "./quiet-turns.ts";
 
 /** How a kube-scheduler is set: as the documentation says, or as it comes. */
 export type Setting = "tuned" | "default";
@@ -32,36 +31,7 @@ export interface QuietRun {
   readonly runs: number;
 }
 
-/** Turns right after each other: with all that goes on, and without. */
-export interface QuietPair {
-  readonly amid: QuietFigures;
-  readonly alone: QuietFigures;
-}
-
-/** What placing new pods showed. */
-export interface QuietFigures {
-  /** New pods placed per second. */
-  readonly rate: number;
-  /** Pods that wait tried again, per second, while new ones were placed. */
-  readonly retries: number;
-  /** CPU of the binder per new pod, in milliseconds. */
-  readonly binderMs: number;
-}
-
-/** Everything that a turn needs. */
-interface Scene {
-  readonly plane: ControlPlane;
-  readonly binder: RunningBinder;
-  /** One for the turns with everything, one for those without; whoever has no turn is frozen. */
-  readonly schedulers: Readonly<Record<keyof QuietPair, Scheduler>>;
-  readonly reporting: Reporting;
-  readonly bound: BoundWatch;
-  /** Pods that are on a node, or will be. */
-  placed: number;
-}
-
 const TYPE = { apiVersion: "v1", kind: "Pod", namespace: "default" } as const;
-const HALVES = ["amid", "alone"] as const;
 
 /** Creates the nodes of every run. */
 export function createQuietNodes(plane: ControlPlane, { nodes }: QuietSize): Promise<unknown> {
@@ -120,43 +90,6 @@ async function end({ process, stop }: Scheduler): Promise<void> {
   await stop();
 }
 
-/** There and back: what grows warmer, or slower, from turn to turn is shared alike. */
-async function pairOf(scene: Scene, pods: number, run: number): Promise<QuietPair> {
-  const turns: Record<keyof QuietPair, QuietFigures[]> = { amid: [], alone: [] };
-  for (const half of ["amid", "alone", "alone", "amid"] as const) {
-    const done = turns[half];
-    done.push(await turn(scene, half, { pods, name: `${half}-${run}-${done.length}` }));
-  }
-  return { amid: together(turns.amid), alone: together(turns.alone) };
-}
-
-/** Of equally many pods in each turn. */
-function together(turns: readonly QuietFigures[]): QuietFigures {
-  const mean = (of: (figures: QuietFigures) => number) => turns.reduce((sum, each) => sum + of(each), 0) / turns.length;
-  return {
-    rate: 1 / mean(({ rate }) => 1 / rate),
-    retries: mean(({ retries }) => retries),
-    binderMs: mean(({ binderMs }) => binderMs),
-  };
-}
-
-/** Half as many pods go before those that are measured: until compilers and caches are warm, and who was frozen is up to date. */
-async function turn(
-  scene: Scene,
-  half: keyof QuietPair,
-  { pods, name }: { readonly pods: number; readonly name: string },
-): Promise<QuietFigures> {
-  for (const each of HALVES) scene.schedulers[each].process.signal(each === half ? "SIGCONT" : "SIGSTOP");
-  if (half === "amid") scene.reporting.start();
-  try {
-    const warm = { count: Math.ceil(pods / 2), name: `warm-${name}`, half };
-    await place(scene, warm);
-    return await figuresOf(scene, pods, () => place(scene, { count: pods, name, half }));
-  } finally {
-    await scene.reporting.pause();
-  }
-}
-
 /** Takes all pods away, and waits until the binder has taken back what it had promised them. */
 async function clear({ api }: ControlPlane, binder: RunningBinder): Promise<void> {
   await api.removeAll(TYPE);
@@ -164,32 +97,4 @@ async function clear({ api }: ControlPlane, binder: RunningBinder): Promise<void
   await eventually("all pods are gone", async () => (await api.list(TYPE)).length === 0, { within });
   const free = async () => /^berth_claims_held 0$/m.test((await binder.get("/metrics")).text);
   await eventually("no device is promised any more", free, { within });
-}
-
-async function figuresOf({ binder }: Scene, pods: number, work: () => Promise<unknown>): Promise<QuietFigures> {
-  const take = async () => ({
-    asked: await filtersAsked(binder),
-    cpuMs: (await usageOf(binder.process.pid)).cpuMs,
-    at: performance.now(),
-  });
-  const before = await take();
-  await work();
-  const after = await take();
-  const seconds = (after.at - before.at) / 1000;
-  return {
-    rate: pods / seconds,
-    retries: Math.max(0, after.asked - before.asked - pods) / seconds,
-    binderMs: (after.cpuMs - before.cpuMs) / pods,
-  };
-}
-
-/** Watched and not asked for again and again: what a list takes would grow with the pods that wait. */
-async function place(
-  scene: Scene,
-  { count, name, half }: { readonly count: number; readonly name: string; readonly half: keyof QuietPair },
-): Promise<void> {
-  const pods = Array.from({ length: count }, (_, index) => gpuPod(`${name}-${index}`, 1, { schedulerName: half }));
-  scene.placed += count;
-  await inParallel(pods, 24, (pod) => scene.plane.api.create(pod));
-  await scene.bound.reached(scene.placed);
 }
