@@ -42,6 +42,7 @@ export function startFarRows({ metrics, log, sources, ...options }: FarRowsOptio
   /** Of each profile, the newest first. */
   const versions = new Map<string, readonly Version[]>();
   let rejected = false;
+  let missed = false;
   const keepsWaiting = (): void => {
     rejected = true;
   };
@@ -55,8 +56,12 @@ export function startFarRows({ metrics, log, sources, ...options }: FarRowsOptio
       // Only then does somebody wait whom no event of the cluster would wake.
       if (rejected) options.wake();
       rejected = false;
+      // Pods that appeared meanwhile would each wait for a question of its own when its turn comes.
+      if (missed) askAboutAll();
+      missed = false;
     },
     away: () => {
+      missed = true;
       log("warn", "the function does not answer and is not asked until it does");
       metrics.away(true);
     },
@@ -71,7 +76,7 @@ export function startFarRows({ metrics, log, sources, ...options }: FarRowsOptio
   });
   sources.pods.subscribe({ add: ahead.pod });
   // After the decision at hand, or the others' questions would go first.
-  const firstUsed = () => void setImmediate(() => [...sources.pods.values()].forEach(ahead.pod));
+  const askAboutAll = () => void setImmediate(() => [...sources.pods.values()].forEach(ahead.pod));
   return {
     of(policy) {
       const { profile, version } = policy;
@@ -84,7 +89,7 @@ export function startFarRows({ metrics, log, sources, ...options }: FarRowsOptio
       }
       const others = before.filter((each) => each.version !== version);
       versions.set(profile, [{ version, far }, ...others].slice(0, VERSIONS_KEPT));
-      return tellingFirstUse(far, firstUsed);
+      return tellingFirstUse(far, askAboutAll);
     },
     problem: () => (asker.isAway() ? "the function does not answer" : undefined),
     stop: asker.stop,
