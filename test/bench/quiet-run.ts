@@ -6,7 +6,7 @@ import { median } from "./measure.ts";
 import { writeFigures } from "./page.ts";
 import { createQuietNodes, measureQuiet, type QuietSize, type Setting } from "./quiet.ts";
 import { UPDATES_PER_SECOND } from "./quiet-noise.ts";
-import type { QuietFigures, QuietPair } from "./quiet-turns.ts";
+import { HALVES, type QuietFigures, type QuietPair } from "./quiet-turns.ts";
 import { machine, markdownTable, textTable } from "./report.ts";
 
 /** A pod waits 1, 2, 4, 8, 16, 32 and then 60 seconds after its tries; as it comes, 1, 2, 4, 8 and then 10. */
@@ -120,6 +120,6 @@ function rowOf(rates: Rates, { pending }: QuietSize): string[] {
     ratio(pairs).toFixed(2),
     promisedOf(rates) ? `≥ ${PROMISED}` : "",
     middle(pairs, "amid", "retries").toFixed(1),
-    (["amid", "alone"] as const).map((half) => middle(pairs, half, "binderMs").toFixed(2)).join(", "),
+    HALVES.map((half) => middle(pairs, half, "binderMs").toFixed(2)).join(", "),
   ];
 }

@@ -4,6 +4,7 @@ import { type Scheduler, startScheduler } from "../controlplane/scheduler.ts";
 import { allVerbs, createGpuNodes, type RunningBinder } from "../e2e/binder.ts";
 import { profiles } from "../e2e/scheduling.ts";
 import { watchBound } from "./bound.ts";
+import { removePods } from "./pods-gone.ts";
 import { CARD, createReporting, REPORTING, waitRefused } from "./quiet-noise.ts";
 import { HALVES, pairOf, type QuietPair, type Scene } from "./quiet-turns.ts";
 
@@ -30,8 +31,6 @@ export interface QuietRun {
   /** How often all turns are taken, after once that does not count. */
   readonly runs: number;
 }
-
-const TYPE = { apiVersion: "v1", kind: "Pod", namespace: "default" } as const;
 
 /** Creates the nodes of every run. */
 export function createQuietNodes(plane: ControlPlane, { nodes }: QuietSize): Promise<unknown> {
@@ -92,9 +91,7 @@ async function end({ process, stop }: Scheduler): Promise<void> {
 
 /** Takes all pods away, and waits until the binder has taken back what it had promised them. */
 async function clear({ api }: ControlPlane, binder: RunningBinder): Promise<void> {
-  await api.removeAll(TYPE);
-  const within = 120_000;
-  await eventually("all pods are gone", async () => (await api.list(TYPE)).length === 0, { within });
+  await removePods(api);
   const free = async () => /^berth_claims_held 0$/m.test((await binder.get("/metrics")).text);
-  await eventually("no device is promised any more", free, { within });
+  await eventually("no device is promised any more", free, { within: 120_000 });
 }

@@ -1,6 +1,5 @@
 import type { JsonObject } from "../../src/protocol/json.ts";
 import type { ControlPlane } from "../controlplane/controlplane.ts";
-import { eventually } from "../controlplane/eventually.ts";
 import { buildNodes, createNodes } from "../controlplane/nodes.ts";
 import type { Pod } from "../controlplane/objects.ts";
 import { buildPod } from "../controlplane/pods.ts";
@@ -8,10 +7,9 @@ import { apiServerVersion } from "../controlplane/programs.ts";
 import { startScheduler } from "../controlplane/scheduler.ts";
 import { inParallel } from "./binder-targets.ts";
 import { watchBound } from "./bound.ts";
+import { removePods } from "./pods-gone.ts";
 import { POOL } from "./scenario.ts";
 import { usageOf } from "./usage.ts";
-
-const TYPE = { apiVersion: "v1", kind: "Pod", namespace: "default" } as const;
 
 /** Whether pods are made of a few templates, or each differs in what plugins read. */
 export type Pods = "5 templates" | "all different";
@@ -80,8 +78,7 @@ export async function measureRelay(plane: ControlPlane, run: RelayRun): Promise<
     }
   } finally {
     bound.stop();
-    await plane.api.removeAll(TYPE);
-    await eventually("all pods are gone", async () => (await plane.api.list(TYPE)).length === 0, { within: 120_000 });
+    await removePods(plane.api);
   }
 }
 
