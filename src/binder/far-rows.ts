@@ -41,6 +41,7 @@ const VERSIONS_KEPT = 2;
 export function startFarRows({ metrics, log, sources, ...options }: FarRowsOptions): FarRows {
   /** Of each profile, the newest first. */
   const versions = new Map<string, readonly Version[]>();
+  const askAboutAll = startAhead(versions, sources);
   let rejected = false;
   let missed = false;
   const keepsWaiting = (): void => {
@@ -69,14 +70,6 @@ export function startFarRows({ metrics, log, sources, ...options }: FarRowsOptio
     warn: (message, fields) => log("warn", message, fields),
     elapsed: systemTiming.elapsed,
   });
-  const ahead = createAhead({
-    fars: () => [...versions.values()].flatMap(([now]) => (now?.far.isUsed() ? [now.far] : [])),
-    nodes: () => sources.nodes.values(),
-    elapsed: systemTiming.elapsed,
-  });
-  sources.pods.subscribe({ add: ahead.pod });
-  // After the decision at hand, or the others' questions would go first.
-  const askAboutAll = () => void setImmediate(() => [...sources.pods.values()].forEach(ahead.pod));
   return {
     of(policy) {
       const { profile, version } = policy;
@@ -94,6 +87,18 @@ export function startFarRows({ metrics, log, sources, ...options }: FarRowsOptio
     problem: () => (asker.isAway() ? "the function does not answer" : undefined),
     stop: asker.stop,
   };
+}
+
+/** Asks ahead for pods as they appear. Gives what asks about all that wait. */
+function startAhead(versions: ReadonlyMap<string, readonly Version[]>, sources: FarRowsOptions["sources"]): () => void {
+  const ahead = createAhead({
+    fars: () => [...versions.values()].flatMap(([now]) => (now?.far.isUsed() ? [now.far] : [])),
+    nodes: () => sources.nodes.values(),
+    elapsed: systemTiming.elapsed,
+  });
+  sources.pods.subscribe({ add: ahead.pod });
+  // After the decision at hand, or the others' questions would go first.
+  return () => void setImmediate(() => [...sources.pods.values()].forEach(ahead.pod));
 }
 
 interface Version {
