@@ -100,7 +100,6 @@ export async function decideLive(
   // Nodes may have changed while a function was asked.
   if (live.far) found = look();
   const { uid, priority, request } = placedPod(args.pod);
-  const lookup = liveNodes(live, { for: { uid, priority } });
   const now = live.now();
   const barred = found.map((node) => {
     if (node === undefined) return UNKNOWN_NODE;
@@ -109,7 +108,7 @@ export async function decideLive(
   const open = found.filter((node, index) => node !== undefined && barred[index] === undefined) as PlacedNode[];
   const decision = decideByFacts(policy, verb, {
     pod: objectLookup(args.pod, now),
-    nodes: open.map(lookup),
+    ...liveNodes(live, open, { for: { uid, priority } }),
     around: live.around,
   });
   if ("error" in decision || open.length === found.length) return decision;

@@ -93,21 +93,33 @@ export function liveKinds(policy: Policy): NodeKinds {
   };
 }
 
+/** The facts of nodes for one decision. */
+export interface LiveNodes {
+  readonly nodes: readonly Lookup[];
+  /** For each node that was given, the place of its lookup. */
+  readonly each: readonly number[];
+}
+
 /**
  * The facts of nodes for one decision, as {@link liveNode} has them. Alike nodes of which nobody holds a device share
  * one lookup: a thousand nodes are a few dozen kinds.
  */
-export function liveNodes(live: LivePolicy, viewpoint: Viewpoint): (node: PlacedNode) => Lookup {
+export function liveNodes(live: LivePolicy, found: readonly PlacedNode[], viewpoint: Viewpoint): LiveNodes {
   const { state, kinds } = live;
-  const shared = new Map<object, Lookup>();
-  return (node) => {
-    const kind = kinds(node);
+  const nodes: Lookup[] = [];
+  const places = new Map<object, number>();
+  const add = (node: PlacedNode): number => nodes.push(liveNode(live, node, viewpoint)) - 1;
+  const each = found.map((node) => {
     const free = node.devices.length === 0 || state.usage(node, viewpoint).holders.length === 0;
-    if (kind === undefined || !free) return liveNode(live, node, viewpoint);
-    const lookup = shared.get(kind) ?? liveNode(live, node, viewpoint);
-    shared.set(kind, lookup);
-    return lookup;
-  };
+    const kind = free ? kinds(node) : undefined;
+    if (kind === undefined) return add(node);
+    const known = places.get(kind);
+    if (known !== undefined) return known;
+    const place = add(node);
+    places.set(kind, place);
+    return place;
+  });
+  return { nodes, each };
 }
 
 /**

@@ -1,8 +1,8 @@
-import { eachOnce } from "../policy/each-once.ts";
 import type { FleetFacts } from "../policy/facts.ts";
 import { fleetLookup, objectLookup } from "../policy/lookup.ts";
 import { columnsOf, nodePaths, type Policy, viewsOf } from "../policy/policy.ts";
 import type { PolicySet } from "../policy/profile.ts";
+import type { Row } from "../policy/run.ts";
 import type { Lookup } from "../policy/view.ts";
 import type { ExtenderArgs } from "../protocol/args.ts";
 import { pathTree } from "../protocol/paths.ts";
@@ -56,18 +56,21 @@ function localDecider(local: Local): Decider {
 /** What a decision is made by. */
 export interface Facts {
   readonly pod: Lookup;
-  /** In the order of the rows to come. One that stands for several nodes is judged once. */
   readonly nodes: readonly Lookup[];
+  /** Where lookups stand for several nodes: for each row to come, the place of its lookup. Default: a row for each. */
+  readonly each?: readonly number[];
   readonly around: Lookup;
 }
 
 /** Decides by facts, wherever they come from. */
-export function decideByFacts(policy: Policy, verb: DecisionVerb, { pod, nodes, around }: Facts): Decision | Undecided {
+export function decideByFacts(policy: Policy, verb: DecisionVerb, facts: Facts): Decision | Undecided {
+  const { pod, nodes, each, around } = facts;
   return undecidedOr(() => {
     const cycle = beginCycle(policy, pod, around);
     if ("error" in cycle) return cycle;
-    const rows = verb === "filter" ? nodes.map(eachOnce((node) => filterRow(cycle, node))) : cycle.rows(nodes);
-    return { columns: columnsOf(policy), rows };
+    if (verb === "prioritize") return { columns: columnsOf(policy), rows: cycle.rows(nodes, each) };
+    const rows = nodes.map((node) => filterRow(cycle, node));
+    return { columns: columnsOf(policy), rows: each ? each.map((at) => rows[at] as Row) : rows };
   });
 }
 

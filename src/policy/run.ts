@@ -1,4 +1,3 @@
-import { eachOnce } from "./each-once.ts";
 import { type Facts, gather } from "./lookup.ts";
 import type { AnyPlugin, Judge, RawScore, Rejection } from "./plugin.ts";
 import type { Policy, PolicyPlugin } from "./policy.ts";
@@ -27,10 +26,11 @@ export interface Cycle {
   /** The first refusal of a node, in the order of the profile's plugins. */
   filter(node: Lookup): Refusal | undefined;
   /**
-   * A row for each node, in order. Plugins that compare nodes see those that nobody refused. A lookup that stands for
-   * several nodes is judged once.
+   * A row for each node, in order. Plugins that compare nodes see those that nobody refused.
+   *
+   * @param each where lookups stand for several nodes: for each row, the place of its lookup
    */
-  rows(nodes: readonly Lookup[]): Row[];
+  rows(nodes: readonly Lookup[], each?: readonly number[]): Row[];
   /** The row of one node alone, from what each of the policy's plugins reads of it, in their order. */
   row(facts: readonly (Facts | Unreadable)[]): Row;
   /** Everything each plugin saw and thought, for each node. */
@@ -75,7 +75,7 @@ export function prepare(policy: Policy, pod: Lookup, around: Lookup): Cycle | Po
   }
   return {
     filter: (node) => filterNode(seats, node),
-    rows: (nodes) => judgeNodes(seats, nodes),
+    rows: (nodes, each) => judgeNodes(seats, nodes, each),
     row: (facts) => judgeAlone(seats, facts),
     explain: (nodes) => explainNodes(seats, nodes),
   };
@@ -86,8 +86,10 @@ interface Seat {
   readonly judge: Judge<unknown>;
 }
 
+type Judged = { readonly refusal: Refusal } | { readonly facts: Facts[] };
+
 /** The first refusal of a node, or what each seat has read of it: facts are read once for filter and score. */
-function judgeNode(seats: readonly Seat[], node: Lookup): { readonly refusal: Refusal } | { readonly facts: Facts[] } {
+function judgeNode(seats: readonly Seat[], node: Lookup): Judged {
   const read: Facts[] = [];
   for (const seat of seats) {
     const facts = gather(seat.plugin.views.node, node);
@@ -108,21 +110,22 @@ function ask(seat: Seat, facts: Facts | Unreadable): (Rejection & { unreadable?:
   return seat.judge.filter && blame(seat.plugin.spec, () => seat.judge.filter?.(facts));
 }
 
-function judgeNodes(seats: readonly Seat[], nodes: readonly Lookup[]): Row[] {
-  const judged = nodes.map(eachOnce((node: Lookup) => judgeNode(seats, node)));
-  const kept = judged.filter((each) => "facts" in each);
+function judgeNodes(
+  seats: readonly Seat[],
+  nodes: readonly Lookup[],
+  each: readonly number[] = [...nodes.keys()],
+): Row[] {
+  const judged = nodes.map((node) => judgeNode(seats, node));
+  // Who compares nodes has to see each of them, alike or not.
   const compared = seats.some(({ judge }) => judge.scoreAll !== undefined);
-  const scored = compared ? kept : [...new Set(kept)];
-  const rows = scoreRows(
+  const all = compared ? each.map((at) => judged[at] as Judged) : judged;
+  const scored = scoreRows(
     seats,
-    scored.map(({ facts }) => facts),
+    all.flatMap((one) => ("facts" in one ? [one.facts] : [])),
   );
-  if (!compared) {
-    const rowOf = new Map(scored.map((each, index) => [each, rows[index] as Row]));
-    return judged.map((each) => ("refusal" in each ? each : (rowOf.get(each) as Row)));
-  }
   let next = 0;
-  return judged.map((each) => ("refusal" in each ? each : (rows[next++] as Row)));
+  const rows = all.map((one) => ("refusal" in one ? one : (scored[next++] as Row)));
+  return compared ? rows : each.map((at) => rows[at] as Row);
 }
 
 function judgeAlone(seats: readonly Seat[], facts: readonly (Facts | Unreadable)[]): Row {

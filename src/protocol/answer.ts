@@ -6,7 +6,7 @@ export interface FilterResult {
   readonly form: "nodes" | "names";
   /**
    * The nodes that fit, as the request has them, in its order. That they are the request's own is the whole check
-   * there is: in nodes form kube-scheduler takes any node it gets back.
+   * there is: in nodes form kube-scheduler takes any node it gets back. The request's reader gives each name once.
    */
   readonly kept: readonly RequestNode[];
   /** Reason by node name. */
@@ -37,7 +37,7 @@ const QUOTES_AND_COMMA = 3;
 export function filterAnswer(result: FilterResult): readonly Uint8Array[] {
   const reasons = `"FailedNodes":${reasonsText(result.failed)},"FailedAndUnresolvableNodes":${reasonsText(result.unresolvable)}`;
   if (result.form === "names") {
-    const names = JSON.stringify([...new Set(result.kept.map((node) => node.name))]);
+    const names = JSON.stringify(result.kept.map((node) => node.name));
     return [encode(`{"Nodes":null,"NodeNames":${names},${reasons},"Error":""}`)];
   }
   const head = encode('{"Nodes":{"metadata":{},"items":[');
