@@ -10,12 +10,15 @@ import { machine, markdownTable, textTable } from "./report.ts";
 
 const RUNS = 5;
 
+/** So many times the pods that count are placed first: V8 goes on compiling for some thousands of pods. */
+const WARM_UP = 3;
+
 const RIVALS = [plain, goByNames, goAllVerbs, relay, relayFar, relayShadow] as const;
 
 const KINDS = { templates: "5 templates", different: "all different" } as const;
 
 interface Size {
-  /** Pods that count, and as many before that do not. */
+  /** Pods that count. */
   readonly count: number;
   readonly runs: number;
 }
@@ -44,7 +47,7 @@ export async function benchRelay({ smoke, write, progress, ...chosen }: Choice):
   }
   const rows = all.map((each) => row(each, all));
   const shadows = casesOf(all).map((one) => shadowCost(all, one).told);
-  const size = `${nodes} nodes, ${runs} runs of ${count} pods that count, after as many that do not`;
+  const size = `${nodes} nodes, ${runs} runs of ${count} pods that count, after ${WARM_UP * count} that do not`;
   process.stdout.write(`\n${on}, ${size}\n${textTable(HEAD, rows)}\n${shadows.join("\n")}\n`);
   const page = [
     `Measured on ${on}; ${size}; the load is that before the first run.`,
@@ -92,12 +95,12 @@ async function measureRun(plane: ControlPlane, rival: RelayRival, { one, count }
     const { extenders, pid } = arm;
     const figure = await measureRelay(plane, {
       ...one,
-      warmUp: count,
+      warmUp: WARM_UP * count,
       count,
       extenders,
       ...(pid !== undefined && { pid }),
     });
-    return { figure, asked: arm.metrics && readAsked(await arm.metrics(), 2 * count) };
+    return { figure, asked: arm.metrics && readAsked(await arm.metrics(), (WARM_UP + 1) * count) };
   } finally {
     await arm.stop();
   }
