@@ -1,0 +1,180 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ControlPlane } from "../controlplane/controlplane.ts";
+import type { Pod } from "../controlplane/objects.ts";
+import { apiServerVersion } from "../controlplane/programs.ts";
+import { type Scheduler, startScheduler } from "../controlplane/scheduler.ts";
+import { inParallel } from "./binder-targets.ts";
+import { type BoundWatch, watchBound } from "./bound.ts";
+import { removePods } from "./pods-gone.ts";
+import type { RelayArm, RelayRival } from "./relay-arms.ts";
+import { type Pods, podOf } from "./relay-cluster.ts";
+import { usageOf } from "./usage.ts";
+
+/** The same pods for every rival. */
+export interface Case {
+  readonly pods: Pods;
+  /** `percentageOfNodesToScore`; undefined is kube-scheduler's default. */
+  readonly percentage?: number;
+}
+
+/** How much of it. */
+export interface Size {
+  /** Pods of each turn that count. */
+  readonly count: number;
+  /** Times there and back, two turns of each rival every time. */
+  readonly runs: number;
+  /** So many more before them, which do not count. */
+  readonly warmUp: number;
+}
+
+/** What placing pods showed. */
+export interface Placing {
+  readonly podsPerSecond: number;
+  /** CPU of the extender's process per pod, in milliseconds; NaN without an extender. */
+  readonly cpuMs: number;
+}
+
+/** What two that took turns have shown: for each run one figure of each, and at the end their metrics. */
+export interface Turns {
+  readonly runs: readonly (readonly [Placing, Placing])[];
+  /** What was asked of the function, per pod. */
+  readonly asked: Asked;
+}
+
+/** What the second one asked of the function, per pod that it has placed. */
+export interface Asked {
+  readonly questions: number;
+  readonly bytes: number;
+  readonly waits: number;
+}
+
+/** A rival with a kube-scheduler of its own. */
+interface Side {
+  readonly at: 0 | 1;
+  readonly arm: RelayArm;
+  readonly scheduler: Scheduler;
+}
+
+interface Scene {
+  readonly plane: ControlPlane;
+  readonly pods: Pods;
+  readonly bound: BoundWatch;
+  readonly sides: readonly [Side, Side];
+  /** Pods that there were so far: no two are of the same index. */
+  made: number;
+}
+
+/** Goes before what counts of a turn, as a part of it: who was frozen has news of the cluster to read. */
+const CATCHING_UP = 0.25;
+
+/**
+ * Two rivals place the same pods on one cluster, in turns of a few seconds: a machine has better and worse minutes, and
+ * neighbouring turns share them. Each has a kube-scheduler of its own; who has no turn is frozen with it.
+ *
+ * @throws {Error} when a kube-scheduler places no more of its pods
+ */
+export async function takeTurns(
+  plane: ControlPlane,
+  rivals: readonly [RelayRival, RelayRival],
+  { one, size }: { readonly one: Case; readonly size: Size },
+): Promise<Turns> {
+  const bound = await watchBound(plane);
+  const sides: Side[] = [];
+  try {
+    for (const at of [0, 1] as const) sides.push(await startSide(plane, rivals[at], { one, at }));
+    const scene: Scene = { plane, pods: one.pods, bound, sides: sides as unknown as Scene["sides"], made: 0 };
+    const runs: [Placing, Placing][] = [];
+    for (let run = 0; run < size.warmUp + size.runs; run++) runs.push(await thereAndBack(scene, size.count));
+    const metrics = await scene.sides[1].arm.metrics?.();
+    return { runs: runs.slice(size.warmUp), asked: readAsked(metrics ?? "", scene.made / 2) };
+  } finally {
+    for (const { scheduler } of sides) scheduler.process.signal("SIGCONT");
+    bound.stop();
+    for (const { scheduler, arm } of sides) {
+      await scheduler.stop();
+      await arm.stop();
+    }
+    await removePods(plane.api);
+  }
+}
+
+function schedulerOf(at: number): string {
+  return `bench-${at}`;
+}
+
+/** Starts a rival and its kube-scheduler, and freezes both. */
+async function startSide(
+  plane: ControlPlane,
+  rival: RelayRival,
+  { one, at }: { readonly one: Case; readonly at: 0 | 1 },
+): Promise<Side> {
+  const arm = await rival.start(plane);
+  const scheduler = await startScheduler(plane, {
+    version: apiServerVersion,
+    verbosity: 0,
+    config: {
+      extenders: [...arm.extenders],
+      profiles: [{ schedulerName: schedulerOf(at) }],
+      ...(one.percentage !== undefined && { percentageOfNodesToScore: one.percentage }),
+    },
+  });
+  scheduler.process.signal("SIGSTOP");
+  return { at, arm, scheduler };
+}
+
+/** What grows warmer, or slower, from turn to turn is shared alike. */
+async function thereAndBack(scene: Scene, count: number): Promise<[Placing, Placing]> {
+  const turns: [Placing[], Placing[]] = [[], []];
+  for (const at of [0, 1, 1, 0] as const) turns[at].push(await turn(scene, scene.sides[at], count));
+  return [together(turns[0]), together(turns[1])];
+}
+
+/** Of equally many pods in each turn. */
+function together(turns: readonly Placing[]): Placing {
+  const mean = (of: (placing: Placing) => number) => turns.reduce((sum, each) => sum + of(each), 0) / turns.length;
+  return {
+    podsPerSecond: 1 / mean(({ podsPerSecond }) => 1 / podsPerSecond),
+    cpuMs: mean(({ cpuMs }) => cpuMs),
+  };
+}
+
+/** The pods are there before the turn begins, and all of them are bound at its end. */
+async function turn(scene: Scene, side: Side, count: number): Promise<Placing> {
+  const { bound } = scene;
+  const first = Math.ceil(count * CATCHING_UP);
+  const pods = Array.from({ length: first + count }, () => podOfSide(scene, side));
+  await inParallel(pods, 24, (pod) => scene.plane.api.create(pod));
+  const { pid } = side.arm;
+  const cpu = async () => (pid === undefined ? Number.NaN : (await usageOf(pid)).cpuMs);
+  const from = bound.at.length + first;
+  side.scheduler.process.signal("SIGCONT");
+  await bound.reached(from);
+  const before = await cpu();
+  await bound.reached(from + count);
+  const after = await cpu();
+  // The last answers and events are still under way.
+  await sleep(SETTLING_MS);
+  side.scheduler.process.signal("SIGSTOP");
+  const [began = Number.NaN, ended = Number.NaN] = [bound.at[from - 1], bound.at[from + count - 1]];
+  return { podsPerSecond: (count * 1000) / (ended - began), cpuMs: (after - before) / count };
+}
+
+const SETTLING_MS = 200;
+
+function podOfSide(scene: Scene, { at }: Side): Pod {
+  const pod = podOf(scene.pods, scene.made++);
+  return { ...pod, spec: { ...pod.spec, schedulerName: schedulerOf(at) } };
+}
+
+function readAsked(metrics: string, pods: number): Asked {
+  const perPod = (name: string) =>
+    [...metrics.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "gm"))].reduce(
+      (total, [, value]) => total + Number(value),
+      0,
+    ) / pods;
+  return {
+    questions: perPod("berth_far_questions_total"),
+    bytes: perPod("berth_far_bytes_total"),
+    waits: perPod("berth_far_waits_total"),
+  };
+}
