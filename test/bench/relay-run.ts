@@ -15,7 +15,7 @@ const RIVALS = [plain, goByNames, goAllVerbs, relayFar, relayShadow] as const;
 const KINDS = { templates: "5 templates", different: "all different" } as const;
 
 /** V8 goes on compiling for some thousands of pods. */
-const FULL: Size = { count: 200, runs: 7, warmUp: 4 };
+const FULL: Size = { count: 200, runs: 7, warmUp: 3 };
 const SMALL: Size = { count: 8, runs: 1, warmUp: 0 };
 
 /** Measures pods per second, prints a table, and answers whether the relay keeps what the documentation promises. */
