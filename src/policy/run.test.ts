@@ -84,6 +84,15 @@ describe("a cycle", () => {
     expect(rows).toEqual([{ scores: [80, 2] }, { refusal: { plugin: "Fits", ...FULL } }, { scores: [50, 2] }]);
   });
 
+  it("gives a row to each node that a lookup stands for, and plugins that compare nodes see every one of them", () => {
+    const nodes = [facts({ load: 20 }), facts({ load: 95 })];
+    const full = { refusal: { plugin: "Fits", ...FULL } };
+    const compared = cycleOf(policyOf(fits, compares)).rows(nodes, [0, 1, 0]);
+    expect(compared).toEqual([{ scores: [80, 2] }, full, { scores: [80, 2] }]);
+    const alone = cycleOf(policyOf(fits)).rows(nodes, [1, 0, 0]);
+    expect(alone).toEqual([full, { scores: [80] }, { scores: [80] }]);
+  });
+
   it("shows plugins that compare nodes only those that nobody refused", () => {
     const rows = cycleOf(policyOf(fits, compares)).rows([facts({ load: 99 }), facts({ load: 1 })]);
     expect(rows[1]).toEqual({ scores: [99, 1] });

@@ -68,7 +68,7 @@ export function shadowCost(measured: Measured): ShadowCost {
   const cpu = more / ((cpus().length * 1000) / middle(measured, 0, "podsPerSecond"));
   const percent = (part: number) => `${(part * 100).toFixed(1)} %`;
   const told =
-    `A shadow, ${measured.one.pods}: time per pod ${percent(time)} longer; ${more.toFixed(2)} ms more CPU of the ` +
+    `A shadow, ${measured.one.pods}: time per pod ${percent(time)} more; ${more.toFixed(2)} ms more CPU of the ` +
     `binder per pod, ${percent(cpu)} of what the cores have in the relay's time per pod (promised: < ${percent(SHADOW_MAY)}).`;
   return { time, cpu, told };
 }
