@@ -119,10 +119,8 @@ function judgeNodes(
   // Who compares nodes has to see each of them, alike or not.
   const compared = seats.some(({ judge }) => judge.scoreAll !== undefined);
   const all = compared ? each.map((at) => judged[at] as Judged) : judged;
-  const scored = scoreRows(
-    seats,
-    all.flatMap((one) => ("facts" in one ? [one.facts] : [])),
-  );
+  const kept = all.flatMap((one) => ("facts" in one ? [one.facts] : []));
+  const scored = scoreRows(seats, kept);
   let next = 0;
   const rows = all.map((one) => ("refusal" in one ? one : (scored[next++] as Row)));
   return compared ? rows : each.map((at) => rows[at] as Row);
