@@ -102,8 +102,8 @@ async function measureCase(
   return rates;
 }
 
-async function measureArm(plane: ControlPlane, arm: DirectArm, { verbs }: Case, size: Size): Promise<number> {
-  const { podsPerSecond } = await measureRelay(plane, {
+function measureArm(plane: ControlPlane, arm: DirectArm, { verbs }: Case, size: Size): Promise<number> {
+  return measureRelay(plane, {
     pods: "5 templates",
     count: size.pods,
     // The arms stay from run to run: only kube-scheduler itself begins anew.
@@ -111,7 +111,6 @@ async function measureArm(plane: ControlPlane, arm: DirectArm, { verbs }: Case, 
     extenders: [wholeNodes(plane, arm, verbs)],
     ...(size.percentage !== undefined && { percentage: size.percentage }),
   });
-  return podsPerSecond;
 }
 
 const HEAD = ["verbs", "away", "extender", "pods/s", "min…max", "÷ oracle", "÷ Go", "promised"];

@@ -9,7 +9,6 @@ import { inParallel } from "./binder-targets.ts";
 import { watchBound } from "./bound.ts";
 import { removePods } from "./pods-gone.ts";
 import { POOL } from "./scenario.ts";
-import { usageOf } from "./usage.ts";
 
 /** Whether pods are made of a few templates, or each differs in what plugins read. */
 export type Pods = "5 templates" | "all different";
@@ -24,15 +23,6 @@ export interface RelayRun {
   /** `percentageOfNodesToScore`; undefined is kube-scheduler's default. */
   readonly percentage?: number;
   readonly extenders: readonly JsonObject[];
-  /** The extender's process. */
-  readonly pid?: number;
-}
-
-/** What a run showed. */
-export interface RelayFigure {
-  readonly podsPerSecond: number;
-  /** CPU of the extender's process per pod, in milliseconds. */
-  readonly cpuMs: number;
 }
 
 /** Nodes of 13.5 KB in 20 classes, of which the filter keeps three quarters. */
@@ -49,13 +39,13 @@ export async function createRelayNodes(plane: ControlPlane, count: number): Prom
  * Creates the pods and starts kube-scheduler on them. It counts what is placed from the last pod of the warm-up on: until
  * then compilers, caches and connections are cold, for every rival alike.
  *
+ * @returns pods per second
  * @throws {Error} when kube-scheduler places no more of them
  */
-export async function measureRelay(plane: ControlPlane, run: RelayRun): Promise<RelayFigure> {
-  const { warmUp, count, extenders, percentage, pid } = run;
+export async function measureRelay(plane: ControlPlane, run: RelayRun): Promise<number> {
+  const { warmUp, count, extenders, percentage } = run;
   const pods = Array.from({ length: warmUp + count }, (_, index) => podOf(run.pods, index));
   await inParallel(pods, 24, (pod) => plane.api.create(pod));
-  const cpu = async (): Promise<number> => (pid === undefined ? Number.NaN : (await usageOf(pid)).cpuMs);
   const bound = await watchBound(plane);
   try {
     const scheduler = await startScheduler(plane, {
@@ -67,12 +57,9 @@ export async function measureRelay(plane: ControlPlane, run: RelayRun): Promise<
       },
     });
     try {
-      await bound.reached(warmUp);
-      const before = await cpu();
       await bound.reached(warmUp + count);
-      const after = await cpu();
       const [first = Number.NaN, last = Number.NaN] = [bound.at[warmUp - 1], bound.at[warmUp + count - 1]];
-      return { podsPerSecond: (count * 1000) / (last - first), cpuMs: (after - before) / count };
+      return (count * 1000) / (last - first);
     } finally {
       await scheduler.stop();
     }

@@ -34,10 +34,10 @@ export interface Placing {
   readonly cpuMs: number;
 }
 
-/** What two that took turns have shown: for each run one figure of each, and at the end their metrics. */
+/** What two that took turns have shown. */
 export interface Turns {
+  /** For each run one figure of each. */
   readonly runs: readonly (readonly [Placing, Placing])[];
-  /** What was asked of the function, per pod. */
   readonly asked: Asked;
 }
 
@@ -69,7 +69,8 @@ const CATCHING_UP = 0.25;
 
 /**
  * Two rivals place the same pods on one cluster, in turns of a few seconds: a machine has better and worse minutes, and
- * neighbouring turns share them. Each has a kube-scheduler of its own; who has no turn is frozen with it.
+ * neighbouring turns share them. Each has a kube-scheduler of its own, which is
+ * frozen while it has no turn.
  *
  * @throws {Error} when a kube-scheduler places no more of its pods
  */
@@ -102,7 +103,7 @@ function schedulerOf(at: number): string {
   return `bench-${at}`;
 }
 
-/** Starts a rival and its kube-scheduler, and freezes both. */
+/** Starts a rival and its kube-scheduler, and freezes the latter: an extender that has to catch up would pay in its own turn. */
 async function startSide(
   plane: ControlPlane,
   rival: RelayRival,
