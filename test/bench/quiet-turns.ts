@@ -5,6 +5,7 @@ import { gpuPod, type RunningBinder } from "../e2e/binder.ts";
 import { inParallel } from "./binder-targets.ts";
 import type { BoundWatch } from "./bound.ts";
 import { filtersAsked, type Reporting } from "./quiet-noise.ts";
+import { mean, rateOf, thereAndBack } from "./turns.ts";
 import { usageOf } from "./usage.ts";
 
 /** Turns right after each other: with all that goes on, and without. */
@@ -38,23 +39,20 @@ export interface Scene {
 /** Both kinds of turns. */
 export const HALVES = ["amid", "alone"] as const;
 
-/** There and back: what grows warmer, or slower, from turn to turn is shared alike. */
+/** One run: turns with everything, and turns without. */
 export async function pairOf(scene: Scene, pods: number, run: number): Promise<QuietPair> {
-  const turns: Record<keyof QuietPair, QuietFigures[]> = { amid: [], alone: [] };
-  for (const half of ["amid", "alone", "alone", "amid"] as const) {
-    const done = turns[half];
-    done.push(await turn(scene, half, { pods, name: `${half}-${run}-${done.length}` }));
-  }
-  return { amid: together(turns.amid), alone: together(turns.alone) };
+  let begun = 0;
+  const [amid, alone] = await thereAndBack(...HALVES, (half) =>
+    turn(scene, half, { pods, name: `${half}-${run}-${begun++}` }),
+  );
+  return { amid: together(amid), alone: together(alone) };
 }
 
-/** Of equally many pods in each turn. */
 function together(turns: readonly QuietFigures[]): QuietFigures {
-  const mean = (of: (figures: QuietFigures) => number) => turns.reduce((sum, each) => sum + of(each), 0) / turns.length;
   return {
-    rate: 1 / mean(({ rate }) => 1 / rate),
-    retries: mean(({ retries }) => retries),
-    binderMs: mean(({ binderMs }) => binderMs),
+    rate: rateOf(turns.map(({ rate }) => rate)),
+    retries: mean(turns.map(({ retries }) => retries)),
+    binderMs: mean(turns.map(({ binderMs }) => binderMs)),
   };
 }
 

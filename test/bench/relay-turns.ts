@@ -8,6 +8,7 @@ import { type BoundWatch, watchBound } from "./bound.ts";
 import { removePods } from "./pods-gone.ts";
 import type { RelayArm, RelayRival } from "./relay-arms.ts";
 import { type Pods, podOf } from "./relay-cluster.ts";
+import { mean, rateOf, thereAndBack } from "./turns.ts";
 import { usageOf } from "./usage.ts";
 
 /** The same pods for every rival. */
@@ -85,7 +86,7 @@ export async function takeTurns(
     for (const at of [0, 1] as const) sides.push(await startSide(plane, rivals[at], { one, at }));
     const scene: Scene = { plane, pods: one.pods, bound, sides: sides as unknown as Scene["sides"], made: 0 };
     const runs: [Placing, Placing][] = [];
-    for (let run = 0; run < size.warmUp + size.runs; run++) runs.push(await thereAndBack(scene, size.count));
+    for (let run = 0; run < size.warmUp + size.runs; run++) runs.push(await runOf(scene, size.count));
     const metrics = await scene.sides[1].arm.metrics?.();
     return { runs: runs.slice(size.warmUp), asked: readAsked(metrics ?? "", scene.made / 2) };
   } finally {
@@ -123,19 +124,15 @@ async function startSide(
   return { at, arm, scheduler };
 }
 
-/** What grows warmer, or slower, from turn to turn is shared alike. */
-async function thereAndBack(scene: Scene, count: number): Promise<[Placing, Placing]> {
-  const turns: [Placing[], Placing[]] = [[], []];
-  for (const at of [0, 1, 1, 0] as const) turns[at].push(await turn(scene, scene.sides[at], count));
-  return [together(turns[0]), together(turns[1])];
+async function runOf(scene: Scene, count: number): Promise<[Placing, Placing]> {
+  const [own, other] = await thereAndBack(...scene.sides, (side) => turn(scene, side, count));
+  return [together(own), together(other)];
 }
 
-/** Of equally many pods in each turn. */
 function together(turns: readonly Placing[]): Placing {
-  const mean = (of: (placing: Placing) => number) => turns.reduce((sum, each) => sum + of(each), 0) / turns.length;
   return {
-    podsPerSecond: 1 / mean(({ podsPerSecond }) => 1 / podsPerSecond),
-    cpuMs: mean(({ cpuMs }) => cpuMs),
+    podsPerSecond: rateOf(turns.map(({ podsPerSecond }) => podsPerSecond)),
+    cpuMs: mean(turns.map(({ cpuMs }) => cpuMs)),
   };
 }
 
