@@ -137,6 +137,23 @@ describe("the loop", () => {
     await loop.stop();
   });
 
+  it("tells of no failure once another may lead, and tries the pod again when it leads itself", async () => {
+    const answers: Bound[] = [{ kind: "failed", message: "no answer", over: false }];
+    const { queue, timing, state, bell, told, conditions, settle, loop } = setUp(() => {
+      state.leading = answers.length === 0;
+      return answers.shift() ?? BOUND;
+    });
+    queue.put(testPod("a"));
+    await settle();
+    expect([told("a"), conditions]).toEqual([[], []]);
+    state.leading = true;
+    timing.pass(1_000);
+    bell.ring();
+    await settle();
+    expect(told("a")).toEqual(["Scheduled"]);
+    await loop.stop();
+  });
+
   it("survives a plugin that throws, and a bind that does", async () => {
     const { queue, told, events, settle, loop } = setUp(({ name }) => {
       if (name === "thrown") throw new Error("no connection");

@@ -143,13 +143,17 @@ async function place(
   }
 }
 
-/** Tells why a pod has no node, and sees to it that it is tried again. */
+/**
+ * Tells why a pod has no node, and sees to it that it is tried again. Who leads no more tells nothing: it is the next
+ * leader's pod by now, and on a node perhaps.
+ */
 function failed(
-  { queue, record, tellCondition, log }: Pick<LoopOptions, "queue" | "record" | "tellCondition" | "log">,
+  { queue, mayPlace, record, tellCondition, log }: LoopOptions,
   pod: PlacedPod,
   { kind, message }: { readonly kind: "unfit" | "fault"; readonly message: string },
 ): void {
   queue.failed(pod.uid, kind === "unfit" ? "unfit" : "error");
+  if (!mayPlace()) return;
   record(failedSchedulingEvent(pod, message));
   void tellCondition(pod, kind === "unfit" ? "Unschedulable" : "SchedulerError", message).then((problem) => {
     if (problem !== undefined) log("warn", "a pod's condition could not be written", { pod: fullName(pod), problem });
