@@ -74,9 +74,9 @@ export function podOf(pods: Pods, index: number): Pod {
   const kind = pods === "5 templates" ? index % 5 : index;
   return buildPod({
     name: `relay-${index}`,
-    // However many they are, the nodes have room for them.
-    cpu: `${10 + (kind % 500)}m`,
-    memory: "32Mi",
+    // However many they are, the nodes have room for them, and no two of all that differ ask for the same.
+    cpu: `${10 + (kind % 200)}m`,
+    memory: `${32 * 1024 + kind}Ki`,
     labels: { app: `app-${kind}`, "example.com/partner": kind % 2 === 0 ? "acquirer" : "carrier" },
   });
 }

@@ -24,7 +24,7 @@ export interface Size {
   readonly count: number;
   /** Times there and back, two turns of each rival every time. */
   readonly runs: number;
-  /** So many more before them, which do not count. */
+  /** Pods that each places before that, in one turn that does not count. */
   readonly warmUp: number;
 }
 
@@ -65,13 +65,16 @@ interface Scene {
   made: number;
 }
 
-/** Goes before what counts of a turn, as a part of it: who was frozen has news of the cluster to read. */
-const CATCHING_UP = 0.25;
+/**
+ * Goes before what counts of a turn, as a part of it, and as much again after it. Who was frozen has news of the
+ * cluster to read; and a kube-scheduler decides ahead of its Bindings, so that a turn whose last pod counts would hold
+ * Bindings of pods that were decided before it, more of them the further its Bindings lag behind.
+ */
+const ASIDE = 0.5;
 
 /**
  * Two rivals place the same pods on one cluster, in turns of a few seconds: a machine has better and worse minutes, and
- * neighbouring turns share them. Each has a kube-scheduler of its own, which is
- * frozen while it has no turn.
+ * neighbouring turns share them. Each has a kube-scheduler of its own, which is frozen while it has no turn.
  *
  * @throws {Error} when a kube-scheduler places no more of its pods
  */
@@ -86,9 +89,11 @@ export async function takeTurns(
     for (const at of [0, 1] as const) sides.push(await startSide(plane, rivals[at], { one, at }));
     const scene: Scene = { plane, pods: one.pods, bound, sides: sides as unknown as Scene["sides"], made: 0 };
     const runs: [Placing, Placing][] = [];
-    for (let run = 0; run < size.warmUp + size.runs; run++) runs.push(await runOf(scene, size.count));
+    // Of a turn's pods, half count.
+    for (const side of scene.sides) await turn(scene, side, size.warmUp / 2);
+    for (let run = 0; run < size.runs; run++) runs.push(await runOf(scene, size.count));
     const metrics = await scene.sides[1].arm.metrics?.();
-    return { runs: runs.slice(size.warmUp), asked: readAsked(metrics ?? "", scene.made / 2) };
+    return { runs, asked: readAsked(metrics ?? "", scene.made / 2) };
   } finally {
     for (const { scheduler } of sides) scheduler.process.signal("SIGCONT");
     bound.stop();
@@ -136,20 +141,21 @@ function together(turns: readonly Placing[]): Placing {
   };
 }
 
-/** The pods are there before the turn begins, and all of them are bound at its end. */
+/** The pods are there before the turn begins, and all of them are bound at its end; those in the middle count. */
 async function turn(scene: Scene, side: Side, count: number): Promise<Placing> {
   const { bound } = scene;
-  const first = Math.ceil(count * CATCHING_UP);
-  const pods = Array.from({ length: first + count }, () => podOfSide(scene, side));
+  const aside = Math.ceil(count * ASIDE);
+  const pods = Array.from({ length: aside + count + aside }, () => podOfSide(scene, side));
   await inParallel(pods, 24, (pod) => scene.plane.api.create(pod));
   const { pid } = side.arm;
   const cpu = async () => (pid === undefined ? Number.NaN : (await usageOf(pid)).cpuMs);
-  const from = bound.at.length + first;
+  const from = bound.at.length + aside;
   side.scheduler.process.signal("SIGCONT");
   await bound.reached(from);
   const before = await cpu();
   await bound.reached(from + count);
   const after = await cpu();
+  await bound.reached(from + count + aside);
   // The last answers and events are still under way.
   await sleep(SETTLING_MS);
   side.scheduler.process.signal("SIGSTOP");
