@@ -66,10 +66,12 @@ export function shadowCost(measured: Measured): ShadowCost {
   const time = median(ratiosOf(measured)) - 1;
   const more = median(measured.runs.map(([own, shadowed]) => shadowed.cpuMs - own.cpuMs));
   const cpu = more / ((cpus().length * 1000) / middle(measured, 0, "podsPerSecond"));
-  const percent = (part: number) => `${(part * 100).toFixed(1)} %`;
+  const percent = (part: number) => `${(Math.abs(part) * 100).toFixed(1)} %`;
+  const word = (part: number) => (part < 0 ? "less" : "more");
   const told =
-    `A shadow, ${measured.one.pods}: time per pod ${percent(time)} more; ${more.toFixed(2)} ms more CPU of the ` +
-    `binder per pod, ${percent(cpu)} of what the cores have in the relay's time per pod (promised: < ${percent(SHADOW_MAY)}).`;
+    `A shadow, ${measured.one.pods}: ${percent(time)} ${word(time)} time per pod; ${Math.abs(more).toFixed(2)} ms ` +
+    `${word(more)} of the binder's CPU per pod, which is ${percent(cpu)} of what the cores have in the relay's time per ` +
+    `pod (promised: less than ${percent(SHADOW_MAY)} more).`;
   return { time, cpu, told };
 }
 
