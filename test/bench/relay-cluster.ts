@@ -38,9 +38,11 @@ export async function createRelayNodes(plane: ControlPlane, count: number): Prom
   const pools = ["general", "batch", "web", "retiring"];
   const nodes = buildNodes(count, { classes: 20 }).map((node, index) => {
     const { labels = {} } = node.metadata;
-    const zone = labels[ZONE] === UNKNOWN_ZONE ? "eu-north-1a" : labels[ZONE];
-    const changed = { ...labels, [POOL]: pools[index % 4] as string, ...(zone !== undefined && { [ZONE]: zone }) };
-    return { ...node, metadata: { ...node.metadata, labels: changed } };
+    const known = labels[ZONE] === UNKNOWN_ZONE && { [ZONE]: "eu-north-1a" };
+    return {
+      ...node,
+      metadata: { ...node.metadata, labels: { ...labels, ...known, [POOL]: pools[index % 4] as string } },
+    };
   });
   await createNodes(plane.api, nodes, { parallel: 24 });
 }

@@ -89,8 +89,7 @@ export async function takeTurns(
     for (const at of [0, 1] as const) sides.push(await startSide(plane, rivals[at], { one, at }));
     const scene: Scene = { plane, pods: one.pods, bound, sides: sides as unknown as Scene["sides"], made: 0 };
     const runs: [Placing, Placing][] = [];
-    // Of a turn's pods, half count.
-    for (const side of scene.sides) await turn(scene, side, size.warmUp / 2);
+    for (const side of scene.sides) await turn(scene, side, size.warmUp / (1 + 2 * ASIDE));
     for (let run = 0; run < size.runs; run++) runs.push(await runOf(scene, size.count));
     const metrics = await scene.sides[1].arm.metrics?.();
     return { runs, asked: readAsked(metrics ?? "", scene.made / 2) };

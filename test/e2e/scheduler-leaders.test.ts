@@ -39,15 +39,14 @@ await e2e("two replicas of berth schedule", () => {
   let rounds = 0;
   /** Pods of names that nothing has had before, not even in an earlier attempt at the same test. */
   const create = (count: number, prefix: string): Promise<Pod[]> => {
-    rounds += 1;
-    const round = rounds;
+    const round = rounds++;
     const names = Array.from({ length: count }, (_, index) => `${prefix}-${round}-${index}`);
     return inParallel(names, 8, (name) => plane.api.create(buildPod({ name, schedulerName: SCHEDULER, cpu: "50m" })));
   };
+  const list = (): Promise<Pod[]> => plane.api.list<Pod>({ apiVersion: "v1", kind: "Pod", namespace: "default" });
   const bound = async (pods: readonly Pod[]): Promise<number> => {
-    const all = await plane.api.list<Pod>({ apiVersion: "v1", kind: "Pod", namespace: "default" });
     const uids = new Set(pods.map(({ metadata }) => metadata.uid));
-    return all.filter(({ metadata, spec }) => uids.has(metadata.uid) && spec.nodeName !== undefined).length;
+    return (await list()).filter(({ metadata, spec }) => uids.has(metadata.uid) && spec.nodeName !== undefined).length;
   };
   const allBound = (pods: readonly Pod[]) =>
     eventually(
@@ -82,12 +81,9 @@ await e2e("two replicas of berth schedule", () => {
   it("one is frozen while it leads, past its Lease, and wakes: no pod is bound or told of twice", async () => {
     const frozen = await leader();
     const holder = (await plane.api.get<KubeObject>(LEASE))["spec"] as { readonly holderIdentity: string };
-    const there = (await plane.api.list({ apiVersion: "v1", kind: "Pod", namespace: "default" })).length;
+    const before = (await list()).length;
     const creating = create(60, "frozen");
-    await eventually(
-      "some pods have come",
-      async () => (await plane.api.list({ apiVersion: "v1", kind: "Pod", namespace: "default" })).length > there + 5,
-    );
+    await eventually("some pods have come", async () => (await list()).length > before + 5);
     frozen.process.signal("SIGSTOP");
     const pods = await creating;
     await eventually(
